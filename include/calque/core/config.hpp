@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The version, and the few macros that every layer shares.
+#pragma once
+
+#define CALQUE_VERSION_MAJOR 0
+#define CALQUE_VERSION_MINOR 1
+#define CALQUE_VERSION_PATCH 0
+#define CALQUE_VERSION (CALQUE_VERSION_MAJOR * 10000 + CALQUE_VERSION_MINOR * 100 + CALQUE_VERSION_PATCH)
+
+/// A function that must vanish into its caller: kernels are built of thousands of these.
+#define CALQUE_INLINE inline __attribute__((always_inline))
+
+/// The same for a lambda: `[&](auto x) CALQUE_INLINE_LAMBDA { ... }`.
+#define CALQUE_INLINE_LAMBDA __attribute__((always_inline))
+
+/// A path that is taken rarely: kept out of line, so that the common path stays short.
+#define CALQUE_COLD __attribute__((noinline, cold))
+
+namespace calque {
+inline namespace v0 {} // every public name lives in the version's namespace
+} // namespace calque

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Text built in constant evaluation: error messages and printed graphs. (std::string cannot be built there with every
+// compiler that we support.)
+#pragma once
+
+#include <calque/core/dtype.hpp>
+#include <calque/core/shape.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace calque {
+inline namespace v0 {
+
+/// A growing text that also works in constant evaluation.
+class text {
+public:
+    constexpr text() = default;
+    text(text const&) = delete;
+    text& operator=(text const&) = delete;
+    constexpr ~text() { delete[] characters_; }
+
+    constexpr std::string_view view() const { return {characters_, size_}; }
+    std::string string() const { return std::string(view()); }
+
+    constexpr text& operator<<(char c) {
+        if (size_ == capacity_) {
+            grow();
+        }
+        characters_[size_++] = c;
+        return *this;
+    }
+
+    constexpr text& operator<<(std::string_view s) {
+        for (char c : s) {
+            *this << c;
+        }
+        return *this;
+    }
+
+    template <std::integral I>
+        requires(!std::same_as<I, char> && !std::same_as<I, bool>)
+    constexpr text& operator<<(I value) {
+        if (value < I(0)) {
+            *this << '-';
+        }
+        char digits[24]{};
+        int count = 0;
+        do {
+            int const digit = static_cast<int>(value % I(10));
+            digits[count++] = static_cast<char>('0' + (digit < 0 ? -digit : digit));
+            value = static_cast<I>(value / I(10));
+        } while (value != I(0));
+        while (count != 0) {
+            *this << digits[--count];
+        }
+        return *this;
+    }
+
+    constexpr text& operator<<(dtype d) { return *this << name_of(d); }
+
+    /// Extents as users write them: `[batch,784]`.
+    constexpr text& operator<<(shape const& s) {
+        *this << '[';
+        for (int i = 0; i < s.rank; ++i) {
+            if (i != 0) {
+                *this << ',';
+            }
+            append_extent(s[i]);
+        }
+        return *this << ']';
+    }
+
+    /// One extent: `64`, `dyn` or its name.
+    constexpr text& append_extent(extent_t e) {
+        if (e == dyn) {
+            return *this << "dyn";
+        }
+        if (is_named(e)) {
+            return *this << name_of_dim(e).view();
+        }
+        return *this << e;
+    }
+
+private:
+    constexpr void grow() {
+        std::size_t const capacity = capacity_ == 0 ? 64 : capacity_ * 4;
+        char* larger = new char[capacity]{};
+        for (std::size_t i = 0; i < size_; ++i) {
+            larger[i] = characters_[i];
+        }
+        delete[] characters_;
+        characters_ = larger;
+        capacity_ = capacity;
+    }
+
+    char* characters_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+/// The text of a shape: `[batch,784]`.
+inline std::string to_string(shape const& s) {
+    text t;
+    t << s;
+    return t.string();
+}
+
+} // namespace v0
+} // namespace calque
