@@ -1,0 +1,3 @@
+// verdict: compiles, but must not
+// error: never said
+int main() {}
