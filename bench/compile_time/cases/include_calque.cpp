@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The library, unused.
+#include <calque/calque.hpp>
