@@ -28,12 +28,10 @@ endfunction()
 
 # A test that runs from the repository's root: calque_add_test(name LABELS ... COMMAND ...).
 function(calque_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;COMMAND")
-    if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 600)
-    endif()
-    add_test(NAME ${CALQUE_TEST_PREFIX}${name} COMMAND ${arg_COMMAND} COMMAND_EXPAND_LISTS WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${CALQUE_TEST_PREFIX}${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;COMMAND")
+    set(test ${CALQUE_TEST_PREFIX}${name})
+    add_test(NAME ${test} COMMAND ${arg_COMMAND} COMMAND_EXPAND_LISTS WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
 endfunction()
 
 # Sets `result` to the command line, less the source, that compiles a program like ours outside the build.

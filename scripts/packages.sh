@@ -28,7 +28,8 @@ install_packages() {
     done
     [ "${#missing[@]}" -eq 0 ] && return
     if ! command -v apt-get >/dev/null; then
-        printf 'Missing: %s (names of Debian packages). There is no apt-get here: please install them.\n' "${missing[*]}" >&2
+        printf 'Missing (names of Debian packages): %s\nThere is no apt-get here: please install them.\n' \
+            "${missing[*]}" >&2
         return 1
     fi
     printf 'Installing %s\n' "${missing[*]}"

@@ -51,8 +51,9 @@ cost run(std::vector<std::string> const& command) {
         std::fprintf(stderr, "\n");
         std::exit(1);
     }
-    double const seconds = static_cast<double>(used.ru_utime.tv_sec) + 1e-6 * static_cast<double>(used.ru_utime.tv_usec);
-    return {seconds, static_cast<double>(used.ru_maxrss) / 1024};
+    timeval const user = used.ru_utime;
+    return {.seconds = static_cast<double>(user.tv_sec) + 1e-6 * static_cast<double>(user.tv_usec),
+            .mebibytes = static_cast<double>(used.ru_maxrss) / 1024};
 }
 
 double median(std::vector<double> values) {
@@ -68,7 +69,8 @@ std::vector<std::string> compile_command(std::string const& compiler, std::strin
         command.insert(command.end(), {"-fno-relaxed-template-template-args", "-Wno-unknown-warning-option",
                                        "-Wno-deprecated-no-relaxed-template-template-args"});
     }
-    command.insert(command.end(), {"-I" CALQUE_INCLUDE_DIR, "-c", CALQUE_CASES_DIR "/" + name + ".cpp", "-o", "/dev/null"});
+    std::string const source = CALQUE_CASES_DIR "/" + name + ".cpp";
+    command.insert(command.end(), {"-I" CALQUE_INCLUDE_DIR, "-c", source, "-o", "/dev/null"});
     return command;
 }
 
@@ -99,7 +101,8 @@ bool measure(std::string const& compiler, int runs) {
             mebibytes.push_back(one.mebibytes);
         }
         costs[i] = {median(seconds), median(mebibytes)};
-        std::printf("%-12s %-22s %6.2f s %6.0f MiB", compiler.c_str(), cases[i].name, costs[i].seconds, costs[i].mebibytes);
+        std::printf("%-12s %-22s %6.2f s %6.0f MiB", compiler.c_str(), cases[i].name, costs[i].seconds,
+                    costs[i].mebibytes);
 
         auto const base = static_cast<std::size_t>(cases[i].base);
         double const ratio = costs[i].seconds / costs[base].seconds;
