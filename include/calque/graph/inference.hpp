@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// What an operation's shape rule may see and say. The same rule runs twice: while tracing, on declared extents, and for
+// each new key, on the extents of the call.
+#pragma once
+
+#include <calque/graph/node.hpp>
+
+#include <string_view>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// Why an operation cannot be applied.
+enum class reason : std::uint8_t {
+    none,
+    extents_do_not_broadcast,
+    inner_extents_differ,
+    rank_too_low,
+    rank_too_high,
+    matrices_needed,
+    axis_out_of_range,
+    repeated_axis,
+    extent_not_one,
+    sizes_differ,
+    extents_differ,
+    extent_unknown,
+    empty_reduction,
+    not_a_permutation,
+    step_not_positive,
+    escapes_its_region,
+    shape_not_as_asserted,
+    not_a_scalar,
+};
+
+/// The sentence of a reason, as users read it after the operation's name.
+constexpr std::string_view sentence(reason r) {
+    switch (r) {
+    case reason::none: return "";
+    case reason::extents_do_not_broadcast: return "the extents do not broadcast";
+    case reason::inner_extents_differ: return "the inner extents differ";
+    case reason::rank_too_low: return "the array has too few axes";
+    case reason::rank_too_high: return "an array has at most 8 axes";
+    case reason::matrices_needed: return "it takes vectors and matrices";
+    case reason::axis_out_of_range: return "the array has no such axis";
+    case reason::repeated_axis: return "an axis is given twice";
+    case reason::extent_not_one: return "only an axis of extent 1 can be squeezed";
+    case reason::sizes_differ: return "the number of elements changes";
+    case reason::extents_differ: return "the extents differ";
+    case reason::extent_unknown: return "more than one extent is left to be inferred";
+    case reason::empty_reduction: return "it has no value over an empty axis";
+    case reason::not_a_permutation: return "the axes are not a permutation";
+    case reason::step_not_positive: return "the step of a range is at least 1";
+    case reason::escapes_its_region: return "a value made inside a branch or loop is used outside it: return it from the branch";
+    case reason::shape_not_as_asserted: return "the shape is not the asserted one";
+    case reason::not_a_scalar: return "grad takes a function that returns a scalar";
+    }
+    return "";
+}
+
+/// The inputs of a shape rule, and its complaint.
+struct inference {
+    shape const* const* inputs = nullptr;
+    shape const* const* declared = nullptr; // what the trace knew: a named extent of 1 does not broadcast
+    std::uint64_t attribute = 0;
+    shape const* lists = nullptr; // the graph's shapes, which also hold the lists that attributes refer to
+    int count = 0;
+    reason failure = reason::none;
+
+    constexpr shape const& input(int k) const { return *inputs[k]; }
+    constexpr shape const& list(int index) const { return lists[index]; }
+
+    constexpr void fail(reason r) {
+        if (failure == reason::none) {
+            failure = r;
+        }
+    }
+};
+
+/// One axis of NumPy's broadcasting: `a` and `b` are extents, each with what the trace declared for it.
+///
+/// A `dyn` extent that is 1 at run time broadcasts, a named one never does; of two extents that must agree the more
+/// informed one is the result, and the call checks them.
+constexpr extent_t broadcast_extent(inference& in, extent_t a, extent_t declared_a, extent_t b, extent_t declared_b) {
+    if (a == b) {
+        return a;
+    }
+    if (a == 1 && may_broadcast(declared_a)) {
+        return b;
+    }
+    if (b == 1 && may_broadcast(declared_b)) {
+        return a;
+    }
+    if (a == dyn) {
+        return b;
+    }
+    if (b == dyn) {
+        return a;
+    }
+    if (is_named(a) && is_static(b)) {
+        return b;
+    }
+    if (is_named(b) && is_static(a)) {
+        return a;
+    }
+    in.fail(reason::extents_do_not_broadcast);
+    return a;
+}
+
+/// NumPy's broadcasting of all inputs.
+constexpr shape broadcast_inputs(inference& in) {
+    shape result = in.input(0);
+    shape declared = *in.declared[0];
+    for (int k = 1; k < in.count; ++k) {
+        shape const& other = in.input(k);
+        if (other.rank == 0) {
+            continue;
+        }
+        shape const& other_declared = *in.declared[k];
+        shape joined;
+        shape joined_declared;
+        joined.rank = joined_declared.rank = result.rank > other.rank ? result.rank : other.rank;
+        for (int i = 1; i <= joined.rank; ++i) {
+            extent_t const a = i <= result.rank ? result[result.rank - i] : 1;
+            extent_t const da = i <= result.rank ? declared[result.rank - i] : 1;
+            extent_t const b = i <= other.rank ? other[other.rank - i] : 1;
+            extent_t const db = i <= other.rank ? other_declared[other.rank - i] : 1;
+            joined[joined.rank - i] = broadcast_extent(in, a, da, b, db);
+            joined_declared[joined.rank - i] = may_broadcast(da) ? db : da;
+        }
+        result = joined;
+        declared = joined_declared;
+    }
+    return result;
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

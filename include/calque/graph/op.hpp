@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The bases of operations. An operation is one struct: name, dtype rule, shape rule, functor, derivative; printing, the
+// interpreter, the kernels, differentiation and the documentation derive from it.
+#pragma once
+
+#include <calque/graph/inference.hpp>
+#include <calque/graph/vocabulary.hpp>
+
+#include <string_view>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// How an operation is executed; passes and kernels ask for nothing finer.
+enum class op_kind : std::uint8_t {
+    source,      // no data inputs: arguments, constants, indices
+    elementwise, // one element of the result from one element of each input, which broadcast
+    reduction,   // folds some axes to extent 1
+    view,        // the same elements under other extents or strides: no work
+    contraction, // matrix products
+    movement,    // copies elements to other places
+};
+
+/// The defaults of an operation; a struct overrides what differs.
+struct op_defaults {
+    static constexpr dtype_set accepts = dtype_set::all;
+    static constexpr int cost = 1; // instructions a pack, for the fusion cost model
+
+    /// Whether the results must be distinct nodes even if the inputs agree.
+    static constexpr bool is_unique = false;
+    /// Inputs from this one on lend their shape only; their elements are never read.
+    static constexpr int first_shape_input = 1000;
+    /// How many interned lists the attribute refers to: 0, 1 (the attribute is its index) or 3 (`slice_lists`).
+    static constexpr int list_count = 0;
+
+    /// The dtype of the result.
+    static constexpr dtype infer_type(dtype const* inputs, std::uint64_t /*attribute*/) { return inputs[0]; }
+};
+
+/// An operation on `Arity` arrays that broadcast. It defines `apply`, on scalars or packs of SIMD registers.
+template <int Arity>
+struct elementwise : op_defaults {
+    static constexpr op_kind kind = op_kind::elementwise;
+    static constexpr int arity = Arity;
+
+    static constexpr shape infer(inference& in) { return broadcast_inputs(in); }
+};
+
+/// An elementwise question: the result is bool.
+template <int Arity>
+struct predicate : elementwise<Arity> {
+    static constexpr dtype infer_type(dtype const*, std::uint64_t) { return dtype::bool_; }
+};
+
+/// A fold over the axes in the attribute, which keep extent 1. It defines `identity` and `combine`.
+struct reduction : op_defaults {
+    static constexpr op_kind kind = op_kind::reduction;
+    static constexpr int arity = 1;
+    static constexpr bool has_identity = true;
+
+    static constexpr shape infer_reduction(inference& in, bool allow_empty) {
+        shape result = in.input(0);
+        for (int axis = 0; axis < result.rank; ++axis) {
+            if (contains(in.attribute, axis)) {
+                if (result[axis] == 0 && !allow_empty) {
+                    in.fail(reason::empty_reduction);
+                }
+                result[axis] = 1;
+            }
+        }
+        return result;
+    }
+};
+
+/// Elements under other extents.
+struct view_op : op_defaults {
+    static constexpr op_kind kind = op_kind::view;
+    static constexpr int arity = 1;
+    static constexpr int cost = 0;
+};
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

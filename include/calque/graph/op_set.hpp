@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The list of all operations, and what graphs need to know about each, by code. A new operation is added here once.
+#pragma once
+
+#include <calque/graph/ops/arithmetic.hpp>
+#include <calque/graph/ops/functions.hpp>
+#include <calque/graph/ops/identities.hpp>
+#include <calque/graph/ops/logic.hpp>
+#include <calque/graph/ops/movement.hpp>
+#include <calque/graph/ops/products.hpp>
+#include <calque/graph/ops/reductions.hpp>
+#include <calque/graph/ops/sources.hpp>
+#include <calque/graph/ops/views.hpp>
+
+#include <type_traits>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+template <class... Ops>
+struct op_list {
+    static constexpr int size = static_cast<int>(sizeof...(Ops));
+};
+
+using op_set = op_list<
+    ops::argument, ops::constant, ops::iota, ops::element_count,                                                 //
+    ops::add, ops::subtract, ops::multiply, ops::divide, ops::remainder, ops::negative, ops::abs, ops::square,   //
+    ops::minimum, ops::maximum, ops::fma, ops::fnma, ops::fms,                                                   //
+    ops::sqrt, ops::rsqrt, ops::exp, ops::expm1, ops::log, ops::log1p, ops::tanh, ops::sigmoid, ops::relu,       //
+    ops::sin, ops::cos, ops::erf, ops::pow,                                                                      //
+    ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                    //
+    ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                  //
+    ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::sum_to,                                              //
+    ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul,                                                     //
+    ops::reshape, ops::reshape_like, ops::transpose, ops::expand_dims, ops::squeeze, ops::slice,                 //
+    ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint>;
+
+namespace detail {
+
+template <class Op, class... Ops>
+constexpr int index_in(op_list<Ops...>) {
+    int index = 0;
+    bool found = false;
+    (void)((std::is_same_v<Op, Ops> ? (found = true) : (++index, false)) || ...);
+    return found ? index : -1;
+}
+
+template <class Op>
+constexpr shape infer_shape(inference& in) {
+    if constexpr (requires { Op::infer(in); }) {
+        return Op::infer(in);
+    } else {
+        return {};
+    }
+}
+
+} // namespace detail
+
+/// The code of an operation.
+template <class Op>
+inline constexpr op_code code_of = static_cast<op_code>(detail::index_in<Op>(op_set{}));
+
+/// What graphs know of an operation at run time and in constant evaluation.
+struct op_info {
+    std::string_view name;
+    op_kind kind;
+    int arity; // -1: any number
+    int cost;
+    bool is_unique;
+    int first_shape_input;
+    int list_count;
+    dtype (*infer_type)(dtype const*, std::uint64_t);
+    shape (*infer)(inference&);
+};
+
+namespace detail {
+
+template <class... Ops>
+struct op_table {
+    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique,
+                                        Ops::first_shape_input, Ops::list_count, &Ops::infer_type, &infer_shape<Ops>}...};
+};
+
+template <class... Ops>
+constexpr op_table<Ops...> make_op_table(op_list<Ops...>) {
+    return {};
+}
+
+inline constexpr auto all_ops = make_op_table(op_set{});
+
+} // namespace detail
+
+constexpr op_info const& info(op_code code) {
+    return detail::all_ops.entries[static_cast<int>(code)];
+}
+
+/// Whether input `k` of an operation lends its shape only: its elements are never read.
+constexpr bool is_shape_input(op_code code, int k) {
+    return k >= info(code).first_shape_input;
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Elementary functions, elementwise, on floating dtypes. Errors in ULP: docs/accuracy.md.
+#pragma once
+
+#include <calque/graph/math.hpp>
+#include <calque/graph/op.hpp>
+
+#include <array>
+#include <numbers>
+
+namespace calque {
+inline namespace v0 {
+namespace graph::ops {
+
+struct floating_function : elementwise<1> {
+    static constexpr dtype_set accepts = dtype_set::floating;
+};
+
+struct sqrt : floating_function {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr int cost = 10;
+
+    template <class V>
+    static V apply(V x) {
+        return math::sqrt(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * 0.5 / y; }
+};
+
+/// 1 / sqrt(x).
+struct rsqrt : floating_function {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr int cost = 20;
+
+    template <class V>
+    static V apply(V x) {
+        return math::rsqrt(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto y) { return dy * -0.5 * y / x; }
+};
+
+struct exp : floating_function {
+    static constexpr std::string_view name = "exp";
+    static constexpr int cost = 15;
+
+    template <class V>
+    static V apply(V x) {
+        return math::exp(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * y; }
+};
+
+/// exp(x) - 1, accurate near 0.
+struct expm1 : floating_function {
+    static constexpr std::string_view name = "expm1";
+    static constexpr int cost = 20;
+
+    template <class V>
+    static V apply(V x) {
+        return math::expm1(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (y + 1); }
+};
+
+struct log : floating_function {
+    static constexpr std::string_view name = "log";
+    static constexpr int cost = 25;
+
+    template <class V>
+    static V apply(V x) {
+        return math::log(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / x; }
+};
+
+/// log(1 + x), accurate near 0.
+struct log1p : floating_function {
+    static constexpr std::string_view name = "log1p";
+    static constexpr int cost = 25;
+
+    template <class V>
+    static V apply(V x) {
+        return math::log1p(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / (x + 1); }
+};
+
+struct tanh : floating_function {
+    static constexpr std::string_view name = "tanh";
+    static constexpr int cost = 18;
+
+    template <class V>
+    static V apply(V x) {
+        return math::tanh(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (1 - graph::square(y)); }
+};
+
+/// The logistic function 1 / (1 + exp(-x)).
+struct sigmoid : floating_function {
+    static constexpr std::string_view name = "sigmoid";
+    static constexpr int cost = 26;
+
+    template <class V>
+    static V apply(V x) {
+        return math::sigmoid(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (y * (1 - y)); }
+};
+
+/// max(x, 0), and NaN of NaN. Its derivative at 0 is 0.
+struct relu : elementwise<1> {
+    static constexpr std::string_view name = "relu";
+    static constexpr dtype_set accepts = dtype_set::numbers;
+
+    template <class V>
+    static V apply(V x) {
+        return select(x < V(typename V::value_type(0)), V(typename V::value_type(0)), x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::where(y > 0, dy, zero_of(dy)); }
+};
+
+struct sin : floating_function {
+    static constexpr std::string_view name = "sin";
+    static constexpr int cost = 20;
+
+    template <class V>
+    static V apply(V x) {
+        return math::sin(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::cos(x); }
+};
+
+struct cos : floating_function {
+    static constexpr std::string_view name = "cos";
+    static constexpr int cost = 20;
+
+    template <class V>
+    static V apply(V x) {
+        return math::cos(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy * graph::sin(x)); }
+};
+
+/// The error function.
+struct erf : floating_function {
+    static constexpr std::string_view name = "erf";
+    static constexpr int cost = 25;
+
+    template <class V>
+    static V apply(V x) {
+        return math::erf(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
+        return dy * (2 * std::numbers::inv_sqrtpi) * graph::exp(-graph::square(x));
+    }
+};
+
+/// x to the power y.
+struct pow : elementwise<2> {
+    static constexpr std::string_view name = "pow";
+    static constexpr dtype_set accepts = dtype_set::floating;
+    static constexpr int cost = 60;
+
+    template <class V>
+    static V apply(V x, V y) {
+        return math::pow(x, y);
+    }
+    /// d/dx is y x^(y-1), and 0 for y = 0; d/dy is x^y log x, and 0 where x = 0.
+    static constexpr auto vjp(auto dy, auto x, auto y, auto result) {
+        auto const dx = graph::where(y == 0, zero_of(dy), dy * y * graph::pow(x, y - 1));
+        return std::array{dx, dy * graph::where(x == 0, zero_of(result), result * graph::log(x))};
+    }
+};
+
+} // namespace graph::ops
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Operations that copy elements to other places.
+#pragma once
+
+#include <calque/graph/ops/views.hpp>
+
+#include <array>
+
+namespace calque {
+inline namespace v0 {
+namespace graph::ops {
+
+struct movement : op_defaults {
+    static constexpr op_kind kind = op_kind::movement;
+    static constexpr int cost = 100;
+};
+
+/// Arrays one after the other along an axis. Attribute: the axis.
+struct concatenate : movement {
+    static constexpr std::string_view name = "concatenate";
+    static constexpr int arity = -1; // any number
+
+    static constexpr shape infer(inference& in) {
+        shape result = in.input(0);
+        int const joined = static_cast<int>(in.attribute);
+        for (int k = 1; k < in.count; ++k) {
+            shape const& other = in.input(k);
+            if (other.rank != result.rank) {
+                in.fail(reason::extents_differ);
+                return result;
+            }
+            for (int axis = 0; axis < result.rank; ++axis) {
+                extent_t& extent = result[axis];
+                if (axis == joined) {
+                    extent = is_static(extent) && is_static(other[axis]) ? extent + other[axis] : dyn;
+                } else if (extent != other[axis]) {
+                    if (is_static(extent) && is_static(other[axis])) {
+                        in.fail(reason::extents_differ);
+                    }
+                    extent = is_static(other[axis]) || extent == dyn ? other[axis] : extent;
+                }
+            }
+        }
+        return result;
+    }
+};
+
+/// Places the first input into zeros of the second's shape, where a `slice` with this attribute would read it.
+struct slice_adjoint : movement {
+    static constexpr std::string_view name = "slice_adjoint";
+    static constexpr int list_count = 3;
+    static constexpr int arity = 2;
+    static constexpr int first_shape_input = 1;
+
+    static constexpr shape infer(inference& in) { return in.input(1); }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto like, auto y) {
+        return std::array{graph::slice(dy, y.attribute()), like.none()};
+    }
+};
+
+/// The elements of the first input at integer positions along an axis. Attribute: the axis.
+///
+/// Shape: the axis is replaced by the axes of the indices. A negative index counts from the end; one that is out of
+/// range takes the nearest element that exists.
+struct take : movement {
+    static constexpr std::string_view name = "take";
+    static constexpr int arity = 2;
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape const& indices = in.input(1);
+        shape to;
+        if (from.rank - 1 + indices.rank > max_rank) {
+            in.fail(reason::rank_too_high);
+            return from;
+        }
+        for (int axis = 0; axis < from.rank; ++axis) {
+            if (axis != static_cast<int>(in.attribute)) {
+                to.push_back(from[axis]);
+                continue;
+            }
+            for (int i = 0; i < indices.rank; ++i) {
+                to.push_back(indices[i]);
+            }
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto indices, auto y) {
+        return std::array{graph::take_adjoint(dy, indices, x, y.attribute()), dy.none()};
+    }
+};
+
+/// Adds the first input into zeros of the third's shape, where a `take` with the second as indices would read it.
+struct take_adjoint : movement {
+    static constexpr std::string_view name = "take_adjoint";
+    static constexpr int arity = 3;
+    static constexpr int first_shape_input = 2;
+    static constexpr dtype_set accepts = dtype_set::numbers;
+
+    static constexpr shape infer(inference& in) { return in.input(2); }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto indices, auto like, auto y) {
+        return std::array{graph::take(dy, indices, y.attribute()), like.none(), like.none()};
+    }
+};
+
+} // namespace graph::ops
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Products that sum over a shared axis.
+#pragma once
+
+#include <calque/graph/op.hpp>
+
+#include <array>
+
+namespace calque {
+inline namespace v0 {
+namespace graph::ops {
+
+/// The product of an M x K and a K x N matrix. (Vectors become matrices before, and the result a vector after.)
+struct matmul : op_defaults {
+    static constexpr std::string_view name = "matmul";
+    static constexpr op_kind kind = op_kind::contraction;
+    static constexpr int arity = 2;
+    static constexpr dtype_set accepts = dtype_set::numbers;
+    static constexpr int cost = 1000;
+
+    static constexpr shape infer(inference& in) {
+        shape const& a = in.input(0);
+        shape const& b = in.input(1);
+        if (a.rank != 2 || b.rank != 2) {
+            in.fail(reason::matrices_needed);
+            return a;
+        }
+        extent_t const inner_a = a[1];
+        extent_t const inner_b = b[0];
+        if (inner_a != inner_b && inner_a != dyn && inner_b != dyn && is_named(inner_a) == is_named(inner_b)) {
+            in.fail(reason::inner_extents_differ);
+        }
+        return {a[0], b[1]};
+    }
+    static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
+        return std::array{graph::matmul(dy, graph::transpose(b)), graph::matmul(graph::transpose(a), dy)};
+    }
+};
+
+} // namespace graph::ops
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Operations without data inputs: arguments, constants, indices, sizes.
+#pragma once
+
+#include <calque/graph/op.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph::ops {
+
+struct source : op_defaults {
+    static constexpr op_kind kind = op_kind::source;
+    static constexpr int arity = 0;
+    static constexpr int cost = 0;
+};
+
+/// A leaf of the function's arguments. Attribute: its index.
+struct argument : source {
+    static constexpr std::string_view name = "argument";
+};
+
+/// A scalar known to the compiler. Attribute: its bits.
+struct constant : source {
+    static constexpr std::string_view name = "constant";
+};
+
+/// The numbers 0, 1, 2, ... along one axis. Attribute: the axis in the low 4 bits, the dtype above.
+///
+/// Shape: that of the input along the axis, 1 along the others; the input lends only its shape.
+struct iota : source {
+    static constexpr std::string_view name = "iota";
+    static constexpr int arity = 1;
+    static constexpr int first_shape_input = 0;
+
+    static constexpr dtype infer_type(dtype const*, std::uint64_t attribute) {
+        return static_cast<dtype>(attribute >> 4);
+    }
+    static constexpr shape infer(inference& in) {
+        shape result = in.input(0);
+        for (int axis = 0; axis < result.rank; ++axis) {
+            if (axis != static_cast<int>(in.attribute & 15u)) {
+                result[axis] = 1;
+            }
+        }
+        return result;
+    }
+};
+
+/// The number of elements along a set of axes, as a scalar. Attribute: the axes in the low 8 bits, the dtype above.
+struct element_count : source {
+    static constexpr std::string_view name = "element_count";
+    static constexpr int arity = 1;
+    static constexpr int first_shape_input = 0;
+
+    static constexpr dtype infer_type(dtype const*, std::uint64_t attribute) {
+        return static_cast<dtype>(attribute >> 8);
+    }
+    static constexpr shape infer(inference&) { return {}; }
+
+    static constexpr extent_t count(shape const& s, std::uint64_t attribute) {
+        extent_t n = 1;
+        for (int axis = 0; axis < s.rank; ++axis) {
+            n *= contains(attribute & 255u, axis) ? s[axis] : 1;
+        }
+        return n;
+    }
+};
+
+} // namespace graph::ops
+} // namespace v0
+} // namespace calque

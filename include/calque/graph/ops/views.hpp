@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// The same elements under other extents or strides. A plan makes most of them out of pointers and strides alone.
+#pragma once
+
+#include <calque/graph/op.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph::ops {
+
+/// Other extents for the same number of elements, in row-major order. Attribute: the list of extents, at most one of
+/// them `dyn`: it follows from the number of elements.
+struct reshape : view_op {
+    static constexpr std::string_view name = "reshape";
+    static constexpr int list_count = 1;
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape to = in.list(static_cast<int>(in.attribute));
+        extent_t known = 1;
+        int unknown = -1;
+        for (int axis = 0; axis < to.rank; ++axis) {
+            if (is_static(to[axis])) {
+                known *= to[axis];
+            } else if (unknown >= 0) {
+                in.fail(reason::extent_unknown);
+            } else {
+                unknown = axis;
+            }
+        }
+        if (!from.is_static()) {
+            return to;
+        }
+        if (unknown >= 0 && known != 0) {
+            to[unknown] = from.size() / known;
+        }
+        if (known == 0 ? from.size() != 0 : to.is_static() && to.size() != from.size()) {
+            in.fail(reason::sizes_differ);
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return graph::reshape_like(dy, x); }
+};
+
+/// The extents of the second input, which lends its shape, for the elements of the first: the transpose of `reshape`.
+struct reshape_like : view_op {
+    static constexpr std::string_view name = "reshape_like";
+    static constexpr int arity = 2;
+    static constexpr int first_shape_input = 1;
+
+    static constexpr shape infer(inference& in) {
+        if (in.input(0).is_static() && in.input(1).is_static() && in.input(0).size() != in.input(1).size()) {
+            in.fail(reason::sizes_differ);
+        }
+        return in.input(1);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto like, auto /*y*/) {
+        return std::array{graph::reshape_like(dy, x), like.none()};
+    }
+};
+
+/// The axes in another order. Attribute: the permutation.
+struct transpose : view_op {
+    static constexpr std::string_view name = "transpose";
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape to = from;
+        for (int axis = 0; axis < to.rank; ++axis) {
+            to[axis] = from[permuted(in.attribute, axis)];
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto y) {
+        std::uint64_t inverse = 0;
+        for (int axis = 0; axis < x.rank(); ++axis) {
+            inverse |= static_cast<std::uint64_t>(axis) << (4 * permuted(y.attribute(), axis));
+        }
+        return graph::transpose(dy, inverse);
+    }
+};
+
+/// New axes of extent 1. Attribute: where they are in the result.
+struct expand_dims : view_op {
+    static constexpr std::string_view name = "expand_dims";
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape to;
+        for (int axis = 0, taken = 0; taken < from.rank || contains(in.attribute, axis); ++axis) {
+            if (axis >= max_rank) {
+                in.fail(reason::rank_too_high);
+                return to;
+            }
+            to.push_back(contains(in.attribute, axis) ? 1 : from[taken++]);
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::squeeze(dy, y.attribute()); }
+};
+
+/// Without some axes of extent 1. Attribute: which.
+struct squeeze : view_op {
+    static constexpr std::string_view name = "squeeze";
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape to;
+        for (int axis = 0; axis < from.rank; ++axis) {
+            if (!contains(in.attribute, axis)) {
+                to.push_back(from[axis]);
+            } else if (from[axis] != 1 && from[axis] != dyn) {
+                in.fail(reason::extent_not_one);
+            }
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::expand_dims(dy, y.attribute()); }
+};
+
+/// The part of `range` that exists in an axis of extent `n`, as NumPy clips it.
+struct clipped_range {
+    extent_t start, stop;
+
+    static constexpr clipped_range clip(extent_t start, extent_t stop, extent_t n) {
+        auto const clip_one = [n](extent_t i) {
+            i = i < 0 ? i + n : i;
+            return i < 0 ? 0 : i > n ? n : i;
+        };
+        return {clip_one(start), clip_one(stop)};
+    }
+    constexpr extent_t size(extent_t step) const { return stop > start ? (stop - start + step - 1) / step : 0; }
+};
+
+/// A range of every axis. Attribute: `slice_lists`.
+struct slice : view_op {
+    static constexpr std::string_view name = "slice";
+    static constexpr int list_count = 3;
+
+    static constexpr shape infer(inference& in) {
+        slice_lists const lists = slice_lists::unpack(in.attribute);
+        shape to = in.input(0);
+        for (int axis = 0; axis < to.rank; ++axis) {
+            extent_t const start = in.list(lists.starts)[axis];
+            extent_t const stop = in.list(lists.stops)[axis];
+            extent_t const step = in.list(lists.steps)[axis];
+            if (start == 0 && stop == to_the_end && step == 1) {
+                continue;
+            }
+            to[axis] = is_static(to[axis]) ? clipped_range::clip(start, stop, to[axis]).size(step) : dyn;
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto y) { return graph::slice_adjoint(dy, x, y.attribute()); }
+};
+
+/// The part of a concatenation that came from one of its inputs, which lend their shapes: the transpose of
+/// `concatenate`. Attribute: the axis in the low 8 bits, the number of the input above.
+struct concatenation_part : view_op {
+    static constexpr std::string_view name = "concatenation_part";
+    static constexpr int arity = -1; // the whole, then the inputs of the concatenation
+    static constexpr int first_shape_input = 1;
+
+    static constexpr int axis(std::uint64_t attribute) { return static_cast<int>(attribute & 255u); }
+    static constexpr int part(std::uint64_t attribute) { return static_cast<int>(attribute >> 8); }
+
+    static constexpr shape infer(inference& in) { return in.input(1 + part(in.attribute)); }
+};
+
+} // namespace graph::ops
+} // namespace v0
+} // namespace calque

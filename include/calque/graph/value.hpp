@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// `value`: a node with operators. Derivatives, passes and composed operations (softmax, mean) are written on it, once
+// for all dtypes; the typed handle that users see is a thin skin over it.
+#pragma once
+
+#include <calque/graph/builder.hpp>
+
+#include <concepts>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// A node of a graph under construction. Small, copied freely; it must not outlive its builder.
+struct value {
+    builder* owner = nullptr;
+    node_id id = -1;
+
+    constexpr dtype type() const { return (*owner)[id].type; }
+    constexpr calque::shape const& shape() const { return owner->shape(id); }
+    constexpr int rank() const { return shape().rank; }
+    constexpr std::uint64_t attribute() const { return (*owner)[id].attribute; }
+
+    /// No value: an input that a derivative does not reach.
+    constexpr value none() const { return {owner, -1}; }
+    constexpr bool exists() const { return id >= 0; }
+};
+
+/// Applies an operation to values of one builder.
+template <class Op>
+constexpr value apply(std::uint64_t attribute, value first, auto... rest) {
+    return {first.owner, first.owner->add(code_of<Op>, {first.id, rest.id...}, attribute)};
+}
+
+/// A scalar constant of the dtype of `like`.
+constexpr value literal(value like, auto number) {
+    return {like.owner, like.owner->constant(like.type(), constant_bits(like.type(), number))};
+}
+constexpr value zero_of(value like) {
+    return literal(like, 0);
+}
+
+template <class T>
+concept number = std::integral<T> || std::floating_point<T>;
+
+#define CALQUE_VALUE_OPERATOR(symbol, operation)                                                            \
+    constexpr value operator symbol(value a, value b) { return apply<ops::operation>(0, a, b); }            \
+    constexpr value operator symbol(value a, number auto b) { return a symbol literal(a, b); }              \
+    constexpr value operator symbol(number auto a, value b) { return literal(b, a) symbol b; }
+CALQUE_VALUE_OPERATOR(+, add)
+CALQUE_VALUE_OPERATOR(-, subtract)
+CALQUE_VALUE_OPERATOR(*, multiply)
+CALQUE_VALUE_OPERATOR(/, divide)
+CALQUE_VALUE_OPERATOR(==, equal)
+CALQUE_VALUE_OPERATOR(!=, not_equal)
+CALQUE_VALUE_OPERATOR(<, less)
+CALQUE_VALUE_OPERATOR(<=, less_equal)
+CALQUE_VALUE_OPERATOR(>, greater)
+CALQUE_VALUE_OPERATOR(>=, greater_equal)
+#undef CALQUE_VALUE_OPERATOR
+
+constexpr value operator-(value x) {
+    return apply<ops::negative>(0, x);
+}
+constexpr value operator|(value a, value b) {
+    return apply<ops::logical_or>(0, a, b);
+}
+constexpr value square(value x) {
+    return apply<ops::square>(0, x);
+}
+constexpr value exp(value x) {
+    return apply<ops::exp>(0, x);
+}
+constexpr value log(value x) {
+    return apply<ops::log>(0, x);
+}
+constexpr value sin(value x) {
+    return apply<ops::sin>(0, x);
+}
+constexpr value cos(value x) {
+    return apply<ops::cos>(0, x);
+}
+constexpr value pow(value x, value y) {
+    return apply<ops::pow>(0, x, y);
+}
+constexpr value where(value condition, value x, value y) {
+    return apply<ops::where>(0, condition, x, y);
+}
+constexpr value cast(value x, dtype to) {
+    return x.type() == to ? x : apply<ops::cast>(static_cast<std::uint64_t>(to), x);
+}
+
+// ---- axes and extents
+
+/// Every axis of `x`.
+constexpr axis_set all_axes(value x) {
+    return (axis_set{1} << x.rank()) - 1;
+}
+
+constexpr value expand_dims(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::expand_dims>(axes, x);
+}
+constexpr value squeeze(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::squeeze>(axes, x);
+}
+constexpr value transpose(value x, std::uint64_t permutation) {
+    return apply<ops::transpose>(permutation, x);
+}
+/// The axes in reverse order.
+constexpr value transpose(value x) {
+    std::uint64_t permutation = 0;
+    for (int axis = 0; axis < x.rank(); ++axis) {
+        permutation |= static_cast<std::uint64_t>(x.rank() - 1 - axis) << (4 * axis);
+    }
+    return transpose(x, permutation);
+}
+constexpr value reshape(value x, calque::shape const& extents) {
+    return apply<ops::reshape>(static_cast<std::uint64_t>(x.owner->intern(extents)), x);
+}
+constexpr value reshape_like(value x, value like) {
+    if (like.shape().is_static()) {
+        return reshape(x, like.shape());
+    }
+    return apply<ops::reshape_like>(0, x, like);
+}
+constexpr value broadcast_like(value x, value like) {
+    return x.shape() == like.shape() ? x : apply<ops::broadcast_to>(0, x, like);
+}
+constexpr value slice(value x, std::uint64_t lists) {
+    return apply<ops::slice>(lists, x);
+}
+constexpr value slice_adjoint(value x, value like, std::uint64_t lists) {
+    return apply<ops::slice_adjoint>(lists, x, like);
+}
+constexpr value take(value x, value indices, std::uint64_t axis) {
+    return apply<ops::take>(axis, x, indices);
+}
+constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis) {
+    return apply<ops::take_adjoint>(axis, x, indices, like);
+}
+/// 0, 1, 2, ... along an axis of `like`, extent 1 along its others.
+constexpr value iota_like(value like, int axis, dtype type) {
+    return apply<ops::iota>(static_cast<std::uint64_t>(type) << 4 | static_cast<std::uint64_t>(axis), like);
+}
+
+// ---- reductions; the axes keep extent 1
+
+constexpr value sum(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::sum>(axes, x);
+}
+constexpr value reduce_max(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::reduce_max>(axes, x);
+}
+constexpr value reduce_min(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::reduce_min>(axes, x);
+}
+/// The number of elements along some axes, as a scalar of the dtype of `x`.
+constexpr value element_count(value x, axis_set axes) {
+    calque::shape const& s = x.shape();
+    extent_t n = 1;
+    for (int axis = 0; axis < s.rank; ++axis) {
+        if (contains(axes, axis)) {
+            if (!is_static(s[axis])) {
+                return apply<ops::element_count>(axes | static_cast<std::uint64_t>(x.type()) << 8, x);
+            }
+            n *= s[axis];
+        }
+    }
+    return literal(x, n);
+}
+
+/// Sums what broadcasting has stretched: from the shape of `x` back to that of `like`, to which it was broadcast.
+constexpr value sum_like(value x, value like) {
+    calque::shape const from = x.shape();
+    calque::shape const to = like.shape();
+    if (from == to && to.is_static()) {
+        return x;
+    }
+    int const extra = from.rank - to.rank;
+    axis_set stretched = 0;
+    axis_set leading = 0;
+    bool only_the_call_knows = false;
+    for (int axis = 0; axis < from.rank; ++axis) {
+        if (axis < extra) {
+            leading |= axis_set{1} << axis;
+        } else if (to[axis - extra] == 1) {
+            stretched |= from[axis] == 1 ? 0 : axis_set{1} << axis;
+        } else if (to[axis - extra] == dyn) {
+            only_the_call_knows = true;
+        }
+    }
+    if (extra < 0) {
+        return broadcast_like(x, like); // a scalar adjoint of a constant, say
+    }
+    value const summed = squeeze(sum(x, leading | stretched), leading);
+    return only_the_call_knows ? apply<ops::sum_to>(0, summed, like) : summed;
+}
+
+// ---- products
+
+/// The product of vectors and matrices, as NumPy's `@`.
+constexpr value matmul(value a, value b) {
+    if (a.rank() == 1 || b.rank() == 1) {
+        axis_set const row = a.rank() == 1 ? 1 : 0;
+        axis_set const column = b.rank() == 1 ? 2 : 0;
+        value const product = apply<ops::matmul>(0, expand_dims(a, row), expand_dims(b, column));
+        return product.rank() == 2 ? squeeze(product, row | column) : product;
+    }
+    return apply<ops::matmul>(0, a, b);
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

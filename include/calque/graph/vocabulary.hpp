@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The functions that derivatives are written in, declared: graph/value.hpp defines them, for `value`, once there is a
+// builder. (An operation's struct hides the function of its name, so rules write `graph::exp(x)`.)
+#pragma once
+
+#include <calque/graph/node.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+struct value;
+
+constexpr value square(value x);
+constexpr value exp(value x);
+constexpr value log(value x);
+constexpr value sin(value x);
+constexpr value cos(value x);
+constexpr value pow(value x, value y);
+constexpr value where(value condition, value x, value y);
+constexpr value cast(value x, dtype to);
+constexpr value sum(value x, axis_set axes);
+constexpr value expand_dims(value x, axis_set axes);
+constexpr value squeeze(value x, axis_set axes);
+constexpr value transpose(value x);
+constexpr value transpose(value x, std::uint64_t permutation);
+constexpr value reshape_like(value x, value like);
+constexpr value slice(value x, std::uint64_t lists);
+constexpr value slice_adjoint(value x, value like, std::uint64_t lists);
+constexpr value take(value x, value indices, std::uint64_t axis);
+constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis);
+constexpr value matmul(value a, value b);
+
+} // namespace graph
+} // namespace v0
+} // namespace calque
