@@ -86,6 +86,10 @@ constexpr value pow(value x, value y) {
 constexpr value where(value condition, value x, value y) {
     return apply<ops::where>(0, condition, x, y);
 }
+/// `x`, without a derivative.
+constexpr value stop_gradient(value x) {
+    return apply<ops::stop_gradient>(0, x);
+}
 constexpr value cast(value x, dtype to) {
     return x.type() == to ? x : apply<ops::cast>(static_cast<std::uint64_t>(to), x);
 }
@@ -123,8 +127,14 @@ constexpr value reshape_like(value x, value like) {
     }
     return apply<ops::reshape_like>(0, x, like);
 }
+constexpr value broadcast_to(value x, calque::shape const& extents) {
+    return x.shape() == extents ? x : apply<ops::broadcast_to>(static_cast<std::uint64_t>(x.owner->intern(extents)), x);
+}
 constexpr value broadcast_like(value x, value like) {
-    return x.shape() == like.shape() ? x : apply<ops::broadcast_to>(0, x, like);
+    if (like.shape().is_static()) {
+        return broadcast_to(x, like.shape());
+    }
+    return x.shape() == like.shape() ? x : apply<ops::broadcast_like>(0, x, like);
 }
 constexpr value slice(value x, std::uint64_t lists) {
     return apply<ops::slice>(lists, x);
@@ -194,6 +204,16 @@ constexpr value sum_like(value x, value like) {
     }
     value const summed = squeeze(sum(x, leading | stretched), leading);
     return only_the_call_knows ? apply<ops::sum_to>(0, summed, like) : summed;
+}
+
+/// Arrays one after the other along an axis.
+constexpr value concatenate(value const* parts, int count, int axis) {
+    sequence<node_id> inputs;
+    for (int k = 0; k < count; ++k) {
+        inputs.push_back(parts[k].id);
+    }
+    return {parts[0].owner, parts[0].owner->add(code_of<ops::concatenate>, inputs.data(), count,
+                                                static_cast<std::uint64_t>(axis))};
 }
 
 // ---- products

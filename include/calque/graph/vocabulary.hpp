@@ -25,6 +25,7 @@ constexpr value squeeze(value x, axis_set axes);
 constexpr value transpose(value x);
 constexpr value transpose(value x, std::uint64_t permutation);
 constexpr value reshape_like(value x, value like);
+constexpr value broadcast_like(value x, value like);
 constexpr value slice(value x, std::uint64_t lists);
 constexpr value slice_adjoint(value x, value like, std::uint64_t lists);
 constexpr value take(value x, value indices, std::uint64_t axis);

@@ -32,28 +32,78 @@ struct stop_gradient : identity_op {
     static constexpr std::string_view name = "stop_gradient";
 };
 
-/// Stretches to a list of extents (the attribute), `dyn` ones being those of the second input, which lends its shape.
+/// Stretches to a list of extents (the attribute); one that is not static is kept from the input.
 struct broadcast_to : identity_op {
     static constexpr std::string_view name = "broadcast_to";
+    static constexpr int list_count = 1;
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        shape to = in.list(static_cast<int>(in.attribute));
+        if (from.rank > to.rank) {
+            in.fail(reason::rank_too_high);
+            return to;
+        }
+        for (int i = 1; i <= to.rank; ++i) {
+            extent_t const extent = i <= from.rank ? from[from.rank - i] : 1;
+            extent_t& wanted = to[to.rank - i];
+            if (!is_static(wanted)) {
+                wanted = extent;
+            } else if (is_static(extent) && extent != wanted && extent != 1) {
+                in.fail(reason::extents_do_not_broadcast);
+            }
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return dy; }
+};
+
+/// Stretches to the shape of the second input, which lends only that.
+struct broadcast_like : identity_op {
+    static constexpr std::string_view name = "broadcast_like";
     static constexpr int arity = 2;
     static constexpr int first_shape_input = 1;
 
     static constexpr shape infer(inference& in) {
-        shape const& from = in.input(0);
         shape const& to = in.input(1);
-        if (from.rank > to.rank) {
+        if (in.input(0).rank > to.rank) {
             in.fail(reason::rank_too_high);
             return to;
         }
         shape const joined = broadcast_inputs(in);
         for (int axis = 0; axis < to.rank; ++axis) {
-            if (joined[axis] != to[axis] && is_static(to[axis])) {
+            if (is_static(joined[axis]) && is_static(to[axis]) && joined[axis] != to[axis]) {
                 in.fail(reason::extents_do_not_broadcast);
             }
         }
         return to;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto /*like*/, auto /*y*/) { return std::array{dy, dy.none()}; }
+};
+
+/// The same elements, of a shape that the author asserts: a list of extents (the attribute), `dyn` ones being any.
+struct assert_shape : identity_op {
+    static constexpr std::string_view name = "assert_shape";
+    static constexpr int list_count = 1;
+
+    static constexpr shape infer(inference& in) {
+        shape result = in.input(0);
+        shape const& asserted = in.list(static_cast<int>(in.attribute));
+        if (result.rank != asserted.rank) {
+            in.fail(reason::shape_not_as_asserted);
+            return result;
+        }
+        for (int axis = 0; axis < result.rank; ++axis) {
+            if (is_static(asserted[axis]) && is_static(result[axis]) && asserted[axis] != result[axis]) {
+                in.fail(reason::shape_not_as_asserted);
+            }
+            if (!is_static(result[axis]) && asserted[axis] != dyn) {
+                result[axis] = asserted[axis];
+            }
+        }
+        return result;
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return dy; }
 };
 
 /// The transpose of broadcasting: sums over the axes along which the second input, which lends its shape, has extent 1.
@@ -66,7 +116,7 @@ struct sum_to : identity_op {
 
     static constexpr shape infer(inference& in) { return in.input(1); }
     static constexpr auto vjp(auto dy, auto x, auto /*like*/, auto /*y*/) {
-        return std::array{broadcast_like(dy, x), dy.none()};
+        return std::array{graph::broadcast_like(dy, x), dy.none()};
     }
 };
 

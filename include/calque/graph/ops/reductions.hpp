@@ -23,7 +23,7 @@ struct sum : reduction {
         return x + y;
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, true); }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return broadcast_like(dy, x); }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return graph::broadcast_like(dy, x); }
 };
 
 /// The largest element; NaN if there is one. Equal largest elements share the gradient.

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// How every operation on handles is made: agree on a dtype, bring the operands into one graph, add the node.
+#pragma once
+
+#include <calque/trace/expr.hpp>
+
+namespace calque {
+inline namespace v0 {
+
+/// Named by a message: two dtypes that do not mix.
+template <class T, class U>
+inline constexpr bool same_dtype = std::is_same_v<T, U>;
+
+namespace detail {
+
+template <class X>
+struct element_of {
+    using type = typename canonical<X>::type;
+};
+template <handle X>
+struct element_of<X> {
+    using type = typename X::value_type;
+};
+template <class X>
+using element_of_t = typename element_of<X>::type;
+
+template <class T>
+struct dtype_tag {
+    using type = T;
+};
+
+/// The dtype of an operation's arrays; numbers and weak scalars take it, whichever side they stand on.
+template <class Op, class First, class... Rest>
+consteval auto common_element(dtype_tag<First>, dtype_tag<Rest>...) {
+    if constexpr (sizeof...(Rest) == 0) {
+        return dtype_tag<element_of_t<First>>{};
+    } else {
+        using T = typename decltype(common_element<Op>(dtype_tag<Rest>{}...))::type;
+        using U = element_of_t<First>;
+        constexpr bool rest_is_array = (is_expr<Rest> || ...);
+        if constexpr (is_expr<First> && rest_is_array) {
+            static_assert(same_dtype<U, T>,
+                          "calque: the arrays have different dtypes: write calque::cast<...>(x) on one of them");
+            return dtype_tag<U>{};
+        } else if constexpr (is_expr<First> || rest_is_array) {
+            using Array = std::conditional_t<is_expr<First>, U, T>;
+            using Number = std::conditional_t<is_expr<First>, T, U>;
+            static_assert(!(std::is_floating_point_v<Number> && !std::is_floating_point_v<Array>),
+                          "calque: an integer array meets a floating number: write calque::cast<float>(x), or an integer");
+            return dtype_tag<Array>{};
+        } else {
+            return dtype_tag<typename canonical<std::common_type_t<T, U>>::type>{};
+        }
+    }
+}
+
+template <class Op, class... X>
+using common_element_t = typename decltype(common_element<Op>(dtype_tag<X>{}...))::type;
+
+/// The handle for a result of dtype `T`: weak if no operand was an array.
+template <class T, class... X>
+using result_t = std::conditional_t<(is_expr<X> || ...) || std::is_same_v<T, bool>, expr<T>, weak_expr<T>>;
+
+/// The one graph in which operands meet: that of the trace, if one of them belongs to it.
+class meeting {
+public:
+    template <class... X>
+    constexpr explicit meeting(X const&... operands) {
+        (consider(operands), ...);
+    }
+
+    constexpr graph::builder& owner() const { return *owner_; }
+
+    /// An operand as a value of this graph, with dtype `T`.
+    template <class T, class X>
+    constexpr graph::value import(X const& x) const {
+        if constexpr (handle<X>) {
+            graph::value const v = import(x);
+            return graph::cast(v, dtype_of<T>);
+        } else {
+            return {owner_, owner_->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(x)))};
+        }
+    }
+
+    template <handle X>
+    constexpr graph::value import(X const& x) const {
+        graph::value const v = x.value();
+        if (v.owner == owner_) {
+            return v;
+        }
+        graph::graph_view const from = v.owner->view();
+        return {owner_, graph::node_map(from, *owner_).copy_with_inputs(v.id)};
+    }
+
+    template <class Handle>
+    constexpr Handle wrap(graph::value v) const {
+        return Handle(v, shared_);
+    }
+
+private:
+    template <class X>
+    constexpr void consider(X const& x) {
+        if constexpr (handle<X>) {
+            if (owner_ == nullptr || (shared_ != nullptr && x.shared() == nullptr)) {
+                owner_ = x.value().owner;
+                shared_ = x.shared();
+            }
+        }
+    }
+
+    graph::builder* owner_ = nullptr;
+    shared_builder* shared_ = nullptr;
+};
+
+template <class Op, class T>
+constexpr void check_dtype() {
+    static_assert(contains(Op::accepts, dtype_of<T>),
+                  "calque: the operation does not take this dtype (see Op and T): write calque::cast<float>(x)");
+}
+
+/// An elementwise operation on handles and numbers.
+template <class Op, class... X>
+constexpr auto apply_elementwise(X const&... x) {
+    using T = common_element_t<Op, X...>;
+    check_dtype<Op, T>();
+    constexpr dtype input = dtype_of<T>;
+    constexpr dtype output = Op::infer_type(&input, 0);
+    meeting const at(x...);
+    return at.wrap<result_t<type_of<output>, X...>>(graph::apply<Op>(0, at.import<T>(x)...));
+}
+
+/// A handle of the same kind (weak or not) as `X` with dtype `T`.
+template <class X, class T>
+using like_t = result_t<T, X>;
+
+} // namespace detail
+} // namespace v0
+} // namespace calque

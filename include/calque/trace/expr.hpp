@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// `expr<T>`: the array that a traced function body sees. Its dtype is in its type; its shape is a value in the graph.
+#pragma once
+
+#include <calque/graph/copy.hpp>
+#include <calque/graph/value.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace calque {
+inline namespace v0 {
+
+template <class T>
+class expr;
+template <class T>
+class weak_expr;
+
+namespace detail {
+
+template <class>
+inline constexpr bool never = false;
+
+/// The graph of values that no argument has met yet (`zeros<float>(3)`): shared by the handles that point into it.
+struct shared_builder : graph::builder {
+    int references = 0;
+};
+
+/// A value, and a share in its graph if that is not the graph of the trace.
+class handle_base {
+public:
+    constexpr handle_base(graph::value v, shared_builder* shared) : value_(v), shared_(shared) { retain(); }
+    constexpr handle_base(handle_base const& other) : handle_base(other.value_, other.shared_) {}
+    constexpr handle_base& operator=(handle_base const& other) {
+        handle_base const keeps_alive(*this);
+        release();
+        value_ = other.value_;
+        shared_ = other.shared_;
+        retain();
+        return *this;
+    }
+    constexpr ~handle_base() { release(); }
+
+    constexpr graph::value value() const { return value_; }
+    constexpr shared_builder* shared() const { return shared_; }
+
+    /// The number of axes.
+    constexpr int rank() const { return value_.rank(); }
+    /// The extent of an axis, from the end if negative; `dyn` or a name's code if only the call knows it.
+    constexpr extent_t extent(int axis) const { return value_.shape().extent(axis); }
+    constexpr calque::shape const& shape() const { return value_.shape(); }
+
+    template <std::same_as<bool> B>
+    constexpr explicit operator B() const {
+        static_assert(never<B>, "calque: a traced value has no bool: use calque::where(c, a, b), or calque::cond(c, then, otherwise)");
+        return false;
+    }
+    template <std::same_as<double> D>
+    constexpr operator D() const {
+        static_assert(never<D>, "calque: a traced array is not a number, and std:: functions do not take it: write exp(x) or calque::exp(x)");
+        return 0;
+    }
+
+private:
+    constexpr void retain() {
+        if (shared_ != nullptr) {
+            ++shared_->references;
+        }
+    }
+    constexpr void release() {
+        if (shared_ != nullptr && --shared_->references == 0) {
+            delete shared_;
+        }
+        shared_ = nullptr;
+    }
+
+    graph::value value_;
+    shared_builder* shared_;
+};
+
+} // namespace detail
+
+/// A traced array with elements of type `T`. It lives only while its function is traced, in constant evaluation.
+template <class T>
+class expr : public detail::handle_base {
+public:
+    using value_type = T;
+    using handle_base::handle_base;
+};
+
+/// A traced scalar that came from an arithmetic argument: like a literal, it takes the dtype of the array it meets.
+template <class T>
+class weak_expr : public detail::handle_base {
+public:
+    using value_type = T;
+    using handle_base::handle_base;
+};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_expr = false;
+template <class T>
+inline constexpr bool is_expr<expr<T>> = true;
+
+template <class X>
+inline constexpr bool is_weak_expr = false;
+template <class T>
+inline constexpr bool is_weak_expr<weak_expr<T>> = true;
+
+} // namespace detail
+
+/// A traced array or scalar.
+template <class X>
+concept handle = detail::is_expr<X> || detail::is_weak_expr<X>;
+
+/// What an operation takes: a handle, or a number.
+template <class X>
+concept operand = handle<X> || std::is_arithmetic_v<X>;
+
+} // namespace v0
+} // namespace calque

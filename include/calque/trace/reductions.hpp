@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Reductions and row operations on traced arrays. Axes are template arguments, from the end if negative; none means all.
+#pragma once
+
+#include <calque/graph/compositions.hpp>
+#include <calque/trace/apply.hpp>
+#include <calque/trace/axes.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace detail {
+
+/// Applies `fold(value, axes)`, whose axes keep extent 1, and drops them unless they are to be kept.
+template <class Op, class Result, bool Keep, int... Axes, class X>
+constexpr Result reduce(X const& x, auto fold) {
+    meeting const at(x);
+    graph::value const v = at.template import<element_of_t<X>>(x);
+    graph::axis_set const axes = axis_set_of<Op, Axes...>(v, v.rank());
+    graph::value const folded = fold(v, axes);
+    return at.template wrap<Result>(Keep ? folded : graph::squeeze(folded, axes));
+}
+
+/// The dtype in which elements are summed: integers and bool in int64.
+template <class T>
+using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;
+
+} // namespace detail
+
+#define CALQUE_REDUCTION(name, operation, result, fold)                                                      \
+    template <int... Axes, handle X>                                                                         \
+    constexpr auto name(X const& x) {                                                                        \
+        using T = typename X::value_type;                                                                    \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, fold);    \
+    }                                                                                                        \
+    template <int... Axes, handle X>                                                                         \
+    constexpr auto name(X const& x, keepdims_t) {                                                            \
+        using T = typename X::value_type;                                                                    \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, fold);     \
+    }
+
+/// The sum over some axes; 0 over an empty one. bool and integers are summed as int64.
+CALQUE_REDUCTION(sum, sum, detail::sum_element<T>, ([](graph::value v, graph::axis_set axes) {
+                     return graph::sum(graph::cast(v, dtype_of<detail::sum_element<T>>), axes);
+                 }))
+
+/// The largest element along some axes; NaN if there is one. An empty axis is an error.
+CALQUE_REDUCTION(max, reduce_max, T, ([](graph::value v, graph::axis_set axes) {
+                     detail::check_dtype<graph::ops::reduce_max, T>();
+                     return graph::reduce_max(v, axes);
+                 }))
+
+/// The smallest element along some axes; NaN if there is one. An empty axis is an error.
+CALQUE_REDUCTION(min, reduce_min, T, ([](graph::value v, graph::axis_set axes) {
+                     detail::check_dtype<graph::ops::reduce_min, T>();
+                     return graph::reduce_min(v, axes);
+                 }))
+
+/// The arithmetic mean over some axes; NaN over an empty one. Floating dtypes only.
+CALQUE_REDUCTION(mean, sum, T, ([](graph::value v, graph::axis_set axes) {
+                     static_assert(std::is_floating_point_v<T>,
+                                   "calque: mean takes float or double: write calque::cast<float>(x)");
+                     return graph::mean(v, axes);
+                 }))
+
+/// log(sum(exp(x))) over some axes, without overflow.
+CALQUE_REDUCTION(logsumexp, exp, T, ([](graph::value v, graph::axis_set axes) {
+                     detail::check_dtype<graph::ops::exp, T>();
+                     return graph::logsumexp(v, axes);
+                 }))
+
+#undef CALQUE_REDUCTION
+
+namespace detail {
+
+template <class Fold>
+constexpr graph::value along_axis(graph::value v, int axis, Fold fold) {
+    return fold(v, axis_of<graph::ops::reduce_max>(v, axis, v.rank()));
+}
+
+} // namespace detail
+
+/// The index of the first largest element along an axis, as int64; of the first NaN if there is one.
+template <int Axis, handle X>
+constexpr expr<std::int64_t> argmax(X const& x) {
+    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, false, Axis>(
+        x, [](graph::value v, graph::axis_set) {
+            return detail::along_axis(v, Axis, [](graph::value u, int axis) { return graph::argmax(u, axis); });
+        });
+}
+
+/// The same, and the axis is kept with extent 1.
+template <int Axis, handle X>
+constexpr expr<std::int64_t> argmax(X const& x, keepdims_t) {
+    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, true, Axis>(
+        x, [](graph::value v, graph::axis_set) {
+            return detail::along_axis(v, Axis, [](graph::value u, int axis) { return graph::argmax(u, axis); });
+        });
+}
+
+/// exp(x) / sum(exp(x)) over some axes, without overflow. Shape: that of `x`.
+template <int... Axes, handle X>
+constexpr auto softmax(X const& x) {
+    detail::check_dtype<graph::ops::exp, typename X::value_type>();
+    return detail::reduce<graph::ops::exp, X, true, Axes...>(
+        x, [](graph::value v, graph::axis_set axes) { return graph::softmax(v, axes); });
+}
+
+/// log(softmax(x)) over some axes. Shape: that of `x`.
+template <int... Axes, handle X>
+constexpr auto log_softmax(X const& x) {
+    detail::check_dtype<graph::ops::exp, typename X::value_type>();
+    return detail::reduce<graph::ops::exp, X, true, Axes...>(
+        x, [](graph::value v, graph::axis_set axes) { return graph::log_softmax(v, axes); });
+}
+
+} // namespace v0
+} // namespace calque
