@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// What SSE2, AVX and FMA do better than registers_portable.hpp says it.
+#pragma once
+
+#include <calque/kernels/cpu/registers.hpp>
+
+#include <immintrin.h>
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+#if defined(__FMA__)
+inline constexpr bool has_fused_multiply = true;
+#else
+inline constexpr bool has_fused_multiply = false;
+#endif
+
+/// The vector registers there are: what bounds a tile of accumulators.
+inline constexpr int register_count = 16;
+
+// One bit a lane from a mask of all-ones and all-zero lanes.
+CALQUE_INLINE unsigned mask_bits(vec<std::int32_t, 4> mask) {
+    return static_cast<unsigned>(_mm_movemask_ps(bits_as<__m128>(mask)));
+}
+CALQUE_INLINE unsigned mask_bits(vec<std::int64_t, 2> mask) {
+    return static_cast<unsigned>(_mm_movemask_pd(bits_as<__m128d>(mask)));
+}
+
+#if defined(__AVX__)
+
+CALQUE_INLINE unsigned mask_bits(vec<std::int32_t, 8> mask) {
+    return static_cast<unsigned>(_mm256_movemask_ps(bits_as<__m256>(mask)));
+}
+CALQUE_INLINE unsigned mask_bits(vec<std::int64_t, 4> mask) {
+    return static_cast<unsigned>(_mm256_movemask_pd(bits_as<__m256d>(mask)));
+}
+
+CALQUE_INLINE __m256 sqrt(__m256 x) {
+    return _mm256_sqrt_ps(x);
+}
+CALQUE_INLINE __m256d sqrt(__m256d x) {
+    return _mm256_sqrt_pd(x);
+}
+CALQUE_INLINE __m256 max_or_second(__m256 a, __m256 b) {
+    return _mm256_max_ps(a, b);
+}
+CALQUE_INLINE __m256d max_or_second(__m256d a, __m256d b) {
+    return _mm256_max_pd(a, b);
+}
+CALQUE_INLINE __m256 min_or_second(__m256 a, __m256 b) {
+    return _mm256_min_ps(a, b);
+}
+CALQUE_INLINE __m256d min_or_second(__m256d a, __m256d b) {
+    return _mm256_min_pd(a, b);
+}
+CALQUE_INLINE __m256 round_even(__m256 x) {
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m256d round_even(__m256d x) {
+    return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m256 floor(__m256 x) {
+    return _mm256_floor_ps(x);
+}
+CALQUE_INLINE __m256d floor(__m256d x) {
+    return _mm256_floor_pd(x);
+}
+CALQUE_INLINE __m256 ceil(__m256 x) {
+    return _mm256_ceil_ps(x);
+}
+CALQUE_INLINE __m256d ceil(__m256d x) {
+    return _mm256_ceil_pd(x);
+}
+CALQUE_INLINE __m256 trunc(__m256 x) {
+    return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m256d trunc(__m256d x) {
+    return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+#if defined(__FMA__)
+CALQUE_INLINE __m256 fma(__m256 a, __m256 b, __m256 c) {
+    return _mm256_fmadd_ps(a, b, c);
+}
+CALQUE_INLINE __m256d fma(__m256d a, __m256d b, __m256d c) {
+    return _mm256_fmadd_pd(a, b, c);
+}
+CALQUE_INLINE __m256 fnma(__m256 a, __m256 b, __m256 c) {
+    return _mm256_fnmadd_ps(a, b, c);
+}
+CALQUE_INLINE __m256d fnma(__m256d a, __m256d b, __m256d c) {
+    return _mm256_fnmadd_pd(a, b, c);
+}
+CALQUE_INLINE __m256 fms(__m256 a, __m256 b, __m256 c) {
+    return _mm256_fmsub_ps(a, b, c);
+}
+CALQUE_INLINE __m256d fms(__m256d a, __m256d b, __m256d c) {
+    return _mm256_fmsub_pd(a, b, c);
+}
+#endif
+
+namespace detail {
+
+// The masks of the first n lanes are the words from 8 - n on.
+alignas(64) inline constexpr std::int32_t first_words[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+template <int WordsPerLane>
+CALQUE_INLINE __m256i first_lanes_mask(int n) {
+    int const words = n <= 0 ? 0 : n >= 8 / WordsPerLane ? 8 : n * WordsPerLane;
+    return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(first_words + 8 - words));
+}
+
+} // namespace detail
+
+// Lanes of 4 and 8 bytes all go through the floating instructions: those that load integers need AVX2.
+template <class T>
+    requires(sizeof(T) == 4)
+CALQUE_INLINE reg<T> load_n(T const* p, int n) {
+    return bits_as<reg<T>>(_mm256_maskload_ps(reinterpret_cast<float const*>(p), detail::first_lanes_mask<1>(n)));
+}
+template <class T>
+    requires(sizeof(T) == 8)
+CALQUE_INLINE reg<T> load_n(T const* p, int n) {
+    return bits_as<reg<T>>(_mm256_maskload_pd(reinterpret_cast<double const*>(p), detail::first_lanes_mask<2>(n)));
+}
+template <class T>
+    requires(sizeof(T) == 4)
+CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
+    _mm256_maskstore_ps(reinterpret_cast<float*>(p), detail::first_lanes_mask<1>(n), bits_as<__m256>(r));
+}
+template <class T>
+    requires(sizeof(T) == 8)
+CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
+    _mm256_maskstore_pd(reinterpret_cast<double*>(p), detail::first_lanes_mask<2>(n), bits_as<__m256d>(r));
+}
+
+/// Non-temporal: past the caches. `p` is aligned like the register; registers of 8- and 16-bit integers stay cached.
+template <class T>
+    requires(sizeof(T) >= 4)
+CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(p), bits_as<__m256i>(r));
+}
+
+#else // SSE2
+
+CALQUE_INLINE __m128 sqrt(__m128 x) {
+    return _mm_sqrt_ps(x);
+}
+CALQUE_INLINE __m128d sqrt(__m128d x) {
+    return _mm_sqrt_pd(x);
+}
+CALQUE_INLINE __m128 max_or_second(__m128 a, __m128 b) {
+    return _mm_max_ps(a, b);
+}
+CALQUE_INLINE __m128d max_or_second(__m128d a, __m128d b) {
+    return _mm_max_pd(a, b);
+}
+CALQUE_INLINE __m128 min_or_second(__m128 a, __m128 b) {
+    return _mm_min_ps(a, b);
+}
+CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
+    return _mm_min_pd(a, b);
+}
+
+template <class T>
+    requires(sizeof(T) >= 4)
+CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(p), bits_as<__m128i>(r));
+}
+
+#endif
+
+} // namespace simd
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// One register of the build's architecture and its arithmetic. pack.hpp puts registers in lockstep.
+//
+// Registers are the vector types of the compilers, to which both g++ and clang give the operators + - * / < == ?: []
+// on every architecture. What those lack is written with them (registers_portable.hpp) or, on x86, as overloads with
+// intrinsics (registers_x86.hpp, registers_avx512.hpp): kernels never see which one they got. The architecture is the
+// one that the compiler's flags name; run-time dispatch needs a translation unit each, which headers cannot be.
+#pragma once
+
+#include <calque/kernels/cpu/registers.hpp>
+
+// Overloads come first: templates see only what is declared before them, since vector types have no namespace.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#include <calque/kernels/cpu/registers_avx512.hpp>
+#define CALQUE_AVX512 1
+#else
+#if defined(__x86_64__) || defined(__i386__)
+#include <calque/kernels/cpu/registers_x86.hpp>
+#endif
+#include <calque/kernels/cpu/registers_masks.hpp>
+#define CALQUE_AVX512 0
+#endif
+
+#include <calque/kernels/cpu/registers_portable.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+#if CALQUE_AVX512
+static_assert(width == 16, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
+#elif defined(__AVX__)
+static_assert(width == 8, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
+#endif
+
+// The operators by name, for code that is generic in the operation.
+template <class R>
+CALQUE_INLINE R add(R a, R b) {
+    return a + b;
+}
+template <class R>
+CALQUE_INLINE R multiply(R a, R b) {
+    return a * b;
+}
+
+} // namespace simd
+} // namespace v0
+} // namespace calque
