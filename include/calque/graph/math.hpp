@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The functions that operations are written in, declared for any value `V` that an executor computes with.
+//
+// The graph knows their names only. Each executor defines these templates for its own values: kernels/cpu/math.hpp for
+// packs of SIMD registers. One definition serves every lane, tail and pack size, so that a value has the same result
+// wherever it stands in an array.
+#pragma once
+
+#include <calque/core/config.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace math {
+
+/// e to the power x.
+template <class V>
+V exp(V x);
+
+/// exp(x) - 1, accurate near 0.
+template <class V>
+V expm1(V x);
+
+/// The natural logarithm: NaN below 0, -infinity at 0.
+template <class V>
+V log(V x);
+
+/// log(1 + x), accurate near 0.
+template <class V>
+V log1p(V x);
+
+template <class V>
+V tanh(V x);
+
+/// 1 / (1 + exp(-x)).
+template <class V>
+V sigmoid(V x);
+
+/// Sine and cosine of radians, right for huge ones as well.
+template <class V>
+V sin(V x);
+template <class V>
+V cos(V x);
+
+/// The error function.
+template <class V>
+V erf(V x);
+
+/// x to the power y, with the special cases of C's pow.
+template <class V>
+V pow(V x, V y);
+
+template <class V>
+V sqrt(V x);
+
+/// 1 / sqrt(x).
+template <class V>
+V rsqrt(V x);
+
+/// The absolute value; that of the most negative integer is itself.
+template <class V>
+V abs(V x);
+
+/// The lesser and the greater of two numbers; NaN if one of them is NaN.
+template <class V>
+V minimum(V x, V y);
+template <class V>
+V maximum(V x, V y);
+
+/// x * y + z, z - x * y and x * y - z, rounded once where the hardware can.
+template <class V>
+V fma(V x, V y, V z);
+template <class V>
+V fnma(V x, V y, V z);
+template <class V>
+V fms(V x, V y, V z);
+
+/// To an integer: down, up, towards zero, and to the nearest, halves to even.
+template <class V>
+V floor(V x);
+template <class V>
+V ceil(V x);
+template <class V>
+V trunc(V x);
+template <class V>
+V round(V x);
+
+} // namespace math
+} // namespace v0
+} // namespace calque
