@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// What makes a type an array: the customisation point, and the concepts that everything above asks.
+#pragma once
+
+#include <calque/core/error.hpp>
+#include <calque/core/spec.hpp>
+#include <calque/core/text.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace calque {
+inline namespace v0 {
+
+/// How calque reads (and writes) arrays of the type `A`, without copying them. Specialise it to pass your own arrays:
+///
+/// ```cpp
+/// template <>
+/// struct calque::array_adaptor<image> {
+///     using value_type = float;
+///     using spec = calque::spec<float, calque::dyn, calque::dyn>; // what the type itself guarantees
+///     static constexpr int rank = spec::rank;
+///     static float const* data(image const& x);                   // of the element whose indices are all 0
+///     static calque::extent_t extent(image const& x, int axis);
+///     static std::int64_t stride(image const& x, int axis);       // in elements; anything where the extent is 1
+///     // for outputs
+///     static float* data(image& x);
+///     static void resize(image& x, calque::shape const& wanted);  // or throw: calque::throw_not_resizable
+///     // optional: every object is contiguous and row-major, so that no stride is read
+///     static constexpr bool contiguous = true;
+/// };
+/// ```
+template <class A>
+struct array_adaptor;
+
+namespace detail {
+
+template <class A>
+concept has_array_adaptor = requires { typename array_adaptor<A>::spec; };
+
+} // namespace detail
+
+/// A type that can be passed as an array.
+template <class A>
+concept array_argument = detail::has_array_adaptor<std::remove_cvref_t<A>>;
+
+/// A type that results can be written to, `A` being the type of the expression: `xt::xtensor<float, 2>&`.
+template <class A>
+concept array_output = array_argument<A> && requires(std::remove_reference_t<A>& a, shape const& s) {
+    {
+        array_adaptor<std::remove_cvref_t<A>>::data(a)
+    } -> std::same_as<typename array_adaptor<std::remove_cvref_t<A>>::value_type*>;
+    array_adaptor<std::remove_cvref_t<A>>::resize(a, s);
+};
+
+/// What the type of an array guarantees: `spec<float, dyn, dyn>` of an `xt::xtensor<float, 2>`.
+template <array_argument A>
+using array_spec_t = typename array_adaptor<std::remove_cvref_t<A>>::spec;
+
+/// The element type of an array.
+template <array_argument A>
+using array_value_t = typename array_adaptor<std::remove_cvref_t<A>>::value_type;
+
+/// Whether every object of the array type is contiguous and row-major.
+template <array_argument A>
+inline constexpr bool is_always_contiguous_v = [] {
+    if constexpr (requires { array_adaptor<std::remove_cvref_t<A>>::contiguous; }) {
+        return array_adaptor<std::remove_cvref_t<A>>::contiguous;
+    } else {
+        return false;
+    }
+}();
+
+/// The shape that an array has now.
+template <array_argument A>
+constexpr shape shape_of(A const& array) {
+    shape result;
+    for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
+        result.push_back(array_adaptor<A>::extent(array, axis));
+    }
+    return result;
+}
+
+/// What the adaptor of a view, or of an array of fixed size, does in `resize`, unless the shapes are equal.
+[[noreturn]] CALQUE_COLD inline void throw_not_resizable(shape const& actual, shape const& wanted) {
+    text message;
+    message << "calque: an output of shape " << actual << " cannot become " << wanted
+            << ": views, spans and arrays of fixed size are not resized; pass one of the right shape, or a container";
+    throw shape_error(message.string());
+}
+
+namespace detail {
+
+/// The spec of an array of which only the rank is known.
+template <class T, class Axes>
+struct dynamic_spec;
+template <class T, std::size_t... Axis>
+struct dynamic_spec<T, std::index_sequence<Axis...>> {
+    using type = spec<T, (static_cast<void>(Axis), dyn)...>;
+};
+
+template <class T, std::size_t Rank>
+using dynamic_spec_t = typename dynamic_spec<T, std::make_index_sequence<Rank>>::type;
+
+/// The `resize` of an array whose type fixes its shape.
+template <class T, extent_t... Extents>
+constexpr void require_shape(spec<T, Extents...>, shape const& wanted) {
+    if (!(wanted == shape{Extents...})) {
+        throw_not_resizable(shape{Extents...}, wanted);
+    }
+}
+
+} // namespace detail
+
+} // namespace v0
+} // namespace calque
