@@ -112,7 +112,8 @@ CALQUE_INLINE auto slice(R x) {
 /// The lanes of `a`, then those of `b`.
 template <class R>
 CALQUE_INLINE auto concatenate(R a, R b) {
-    return indices<2 * lanes_of<R>>([&](auto... i) CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(a, b, i...); });
+    return indices<2 * lanes_of<R>>([&](auto... i)
+                                        CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(a, b, i.value...); });
 }
 
 /// A comparison, as a template argument. All are IEEE: of a NaN only `not_equal` is true.

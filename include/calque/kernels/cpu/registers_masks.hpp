@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Comparisons and blends where masks are ordinary registers (all-ones and all-zero lanes): x86 before AVX-512, ARM.
 //
-// A mask that is kept is one bit a lane, so that it fits any dtype; `select_if` compares and blends without that detour.
+// A mask that is kept is one bit a lane, so that it fits any dtype; `select_if` compares and blends without that
+// detour.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
@@ -47,8 +48,8 @@ CALQUE_INLINE vec<signed_of<T>, lanes<T>> mask_from_bits(unsigned bits) {
 /// One bit a lane, from a mask of all-ones and all-zero lanes. (registers_x86.hpp has it as one instruction.)
 template <class M>
 CALQUE_INLINE unsigned mask_bits(M mask) {
-    return indices<lanes_of<M>>(
-        [&](auto... i) CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i] & 1) << i) | ...); });
+    return indices<lanes_of<M>>([&](auto... i)
+                                    CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i] & 1) << i) | ...); });
 }
 
 /// One bit a lane: whether the comparison holds.

@@ -22,7 +22,8 @@ struct floating_layout {
     /// The bits of 1.
     static constexpr integer one = bias << fraction_bits;
 
-    /// Adding this to an x with |x| < 2^(fraction_bits - 1) leaves x, rounded to even, in the low bits: 1.5 * 2^22 ulps.
+    /// Adding this to an x with |x| < 2^(fraction_bits - 1) leaves x, rounded to even, in the low bits: 1.5 * 2^22
+    /// ulps.
     static constexpr T rounder = T(integer(3) << (fraction_bits - 1));
 };
 

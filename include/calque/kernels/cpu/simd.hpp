@@ -33,6 +33,26 @@ static_assert(width == 16, "calque: XSIMD_DEFAULT_ARCH must be the architecture 
 static_assert(width == 8, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
 #endif
 
+/// The greater of two numbers; NaN if one of them is NaN.
+template <class R>
+CALQUE_INLINE R maximum(R a, R b) {
+    if constexpr (std::floating_point<element_of<R>>) {
+        return select_if<comparison::not_equal>(a, a, a, max_or_second(a, b));
+    } else {
+        return select_if<comparison::greater>(a, b, a, b);
+    }
+}
+
+/// The lesser of two numbers; NaN if one of them is NaN.
+template <class R>
+CALQUE_INLINE R minimum(R a, R b) {
+    if constexpr (std::floating_point<element_of<R>>) {
+        return select_if<comparison::not_equal>(a, a, a, min_or_second(a, b));
+    } else {
+        return select_if<comparison::less>(a, b, a, b);
+    }
+}
+
 // The operators by name, for code that is generic in the operation.
 template <class R>
 CALQUE_INLINE R add(R a, R b) {

@@ -22,9 +22,8 @@ CALQUE_INLINE decltype(auto) indices(F&& f) {
 /// Calls `f(i)` for the constants i = 0 to N - 1, in order: a `for` whose index can be a template argument.
 template <int N, class F>
 CALQUE_INLINE void unroll(F&& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) CALQUE_INLINE_LAMBDA {
-        (f(std::integral_constant<int, I>{}), ...);
-    }(std::make_integer_sequence<int, N>{});
+    [&]<int... I>(std::integer_sequence<int, I...>)
+        CALQUE_INLINE_LAMBDA { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
 }
 
 } // namespace simd

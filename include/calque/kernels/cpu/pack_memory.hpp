@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// The type `pack`, and how packs are made from values and memory and go back there.
+#pragma once
+
+#include <calque/kernels/cpu/simd.hpp>
+
+#include <cstddef>
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+/// `U` groups of elements of `T`, in registers.
+template <class T, int U>
+struct pack {
+    using value_type = T;
+    static constexpr int groups = U;
+    static constexpr int size = U * width;
+    static constexpr int registers = size / lanes<T>;
+
+    reg<T> r[registers];
+
+    pack() = default;
+
+    /// `x` in every lane.
+    CALQUE_INLINE explicit pack(T x) {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = splat(x); });
+    }
+
+    /// The pack whose register `i` is `f(i)`.
+    template <class F>
+    CALQUE_INLINE static pack generate(F&& f) {
+        pack p;
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { p.r[i] = f(i); });
+        return p;
+    }
+
+    CALQUE_INLINE static pack load(T const* p) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
+    }
+
+    /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched.
+    CALQUE_INLINE static pack load(T const* p, int n) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load_n(p + i * lanes<T>, n - i * lanes<T>); });
+    }
+
+    /// Elements `stride` apart, in elements; it may be 0 or negative.
+    CALQUE_INLINE static pack load_strided(T const* p, std::ptrdiff_t stride) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return indices<lanes<T>>([&](auto... j)
+                                         CALQUE_INLINE_LAMBDA { return reg<T>{p[(i * lanes<T> + j) * stride]...}; });
+        });
+    }
+
+    CALQUE_INLINE static pack load_strided(T const* p, std::ptrdiff_t stride, int n) {
+        T element[size] = {};
+        for (int i = 0; i < n; ++i) {
+            element[i] = p[i * stride];
+        }
+        return load(element);
+    }
+
+    CALQUE_INLINE void store(T* p) const {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { simd::store(p + i * lanes<T>, r[i]); });
+    }
+
+    /// Stores the first `n` elements (0 <= n <= size).
+    CALQUE_INLINE void store(T* p, int n) const {
+        unroll<registers>([&](auto i)
+                              CALQUE_INLINE_LAMBDA { simd::store_n(p + i * lanes<T>, r[i], n - i * lanes<T>); });
+    }
+
+    CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride) const {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA {
+            unroll<lanes<T>>([&](auto j) CALQUE_INLINE_LAMBDA { p[(i * lanes<T> + j) * stride] = r[i][j]; });
+        });
+    }
+
+    CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride, int n) const {
+        T element[size];
+        store(element);
+        for (int i = 0; i < n; ++i) {
+            p[i * stride] = element[i];
+        }
+    }
+
+    /// Stores past the caches, for outputs that nothing reads soon. `p` is aligned to a register (64 bytes always do).
+    CALQUE_INLINE void stream(T* p) const {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { simd::stream(p + i * lanes<T>, r[i]); });
+    }
+
+    /// first, first + 1, first + 2, ...; integers wrap around.
+    CALQUE_INLINE static pack iota(T first) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return indices<lanes<T>>([&](auto... j) CALQUE_INLINE_LAMBDA {
+                if constexpr (std::integral<T>) {
+                    using Wrapping = vec<unsigned_of<T>, lanes<T>>;
+                    auto const steps = Wrapping{static_cast<unsigned_of<T>>(i * lanes<T> + j)...};
+                    return bits_as<reg<T>>(splat(static_cast<unsigned_of<T>>(first)) + steps);
+                } else {
+                    return splat(first) + reg<T>{static_cast<T>(i * lanes<T> + j)...};
+                }
+            });
+        });
+    }
+};
+
+/// The bits of one group of bools.
+using group_bits = std::conditional_t<width == 16, std::uint16_t, std::uint8_t>;
+
+/// `U` groups of bools: one bit a lane, so that a mask fits every dtype whatever dtype made it.
+///
+/// In memory a bool is a byte, 0 or 1. Bits beyond a group's width are zero.
+template <int U>
+struct pack<bool, U> {
+    using value_type = bool;
+    static constexpr int groups = U;
+    static constexpr int size = U * width;
+    static constexpr int registers = U;
+    static constexpr unsigned all_lanes = (1u << width) - 1;
+
+    group_bits r[U];
+
+    pack() = default;
+
+    CALQUE_INLINE explicit pack(bool x) {
+        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = static_cast<group_bits>(x ? all_lanes : 0u); });
+    }
+
+    /// The pack whose group `i` has the bits `f(i)`; bits beyond the width are dropped.
+    template <class F>
+    CALQUE_INLINE static pack generate(F&& f) {
+        pack p;
+        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { p.r[i] = static_cast<group_bits>(f(i) & all_lanes); });
+        return p;
+    }
+
+    CALQUE_INLINE static pack load(bool const* p) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools(p + i * width); });
+    }
+    CALQUE_INLINE static pack load(bool const* p, int n) {
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools_n(p + i * width, n - i * width); });
+    }
+    CALQUE_INLINE static pack load_strided(bool const* p, std::ptrdiff_t stride) {
+        return load_strided(p, stride, size);
+    }
+    CALQUE_INLINE static pack load_strided(bool const* p, std::ptrdiff_t stride, int n) {
+        bool element[size] = {};
+        for (int i = 0; i < n; ++i) {
+            element[i] = p[i * stride];
+        }
+        return load(element);
+    }
+    CALQUE_INLINE void store(bool* p) const {
+        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i]); });
+    }
+    CALQUE_INLINE void store(bool* p, int n) const {
+        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { store_bools_n(p + i * width, r[i], n - i * width); });
+    }
+    CALQUE_INLINE void store_strided(bool* p, std::ptrdiff_t stride) const { store_strided(p, stride, size); }
+    CALQUE_INLINE void store_strided(bool* p, std::ptrdiff_t stride, int n) const {
+        bool element[size];
+        store(element);
+        for (int i = 0; i < n; ++i) {
+            p[i * stride] = element[i];
+        }
+    }
+    CALQUE_INLINE void stream(bool* p) const { store(p); }
+};
+
+namespace detail {
+
+// The bits of a mask that belong to register `i` of a pack of `T`.
+template <class T, int I, int U>
+CALQUE_INLINE unsigned bits_of_register(pack<bool, U> const& mask) {
+    return static_cast<unsigned>(mask.r[I * lanes<T> / width]) >> (I * lanes<T> % width);
+}
+
+} // namespace detail
+
+} // namespace simd
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Reductions of a pack to one element, as a tree: groups first, then halves of a register. The order is fixed.
+#pragma once
+
+#include <calque/kernels/cpu/pack_arithmetic.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+/// Groups `First` to `First + N - 1` of a pack.
+template <int First, int N, class T, int U>
+CALQUE_INLINE pack<T, N> groups_of(pack<T, U> const& x) {
+    constexpr int registers_per_group = pack<T, 1>::registers;
+    return pack<T, N>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
+}
+
+/// Combines the groups of a pack to one, with an `f` that takes two packs of one group: (0 1) (2 3) first.
+template <class T, int U, class F>
+CALQUE_INLINE pack<T, 1> fold_groups(pack<T, U> const& x, F f) {
+    if constexpr (U == 1) {
+        return x;
+    } else {
+        return f(fold_groups(groups_of<0, U / 2>(x), f), fold_groups(groups_of<U / 2, U - U / 2>(x), f));
+    }
+}
+
+namespace detail {
+
+// Combines the lanes of a register with `f` on registers: each time the upper half of what is left onto the lower.
+template <int N, class R, class F>
+CALQUE_INLINE element_of<R> fold_lanes(R x, F f) {
+    if constexpr (N == 1) {
+        return x[0];
+    } else {
+        R const upper = indices<lanes_of<R>>(
+            [&](auto... i) CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(x, x, (i ^ (N / 2))...); });
+        return fold_lanes<N / 2>(f(x, upper), f);
+    }
+}
+
+template <class T, int U, class F>
+CALQUE_INLINE T reduce(pack<T, U> const& x, F f) {
+    auto const group = fold_groups(x, [&](pack<T, 1> a, pack<T, 1> b) CALQUE_INLINE_LAMBDA {
+        return pack<T, 1>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return f(a.r[i], b.r[i]); });
+    });
+    if constexpr (pack<T, 1>::registers == 2) {
+        return fold_lanes<lanes<T>>(f(group.r[0], group.r[1]), f);
+    } else {
+        return fold_lanes<lanes<T>>(group.r[0], f);
+    }
+}
+
+} // namespace detail
+
+/// The sum of all elements; integers wrap around.
+template <class T, int U>
+CALQUE_INLINE T reduce_add(pack<T, U> const& x) {
+    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA {
+        return bits_as<reg<T>>(detail::wrapping(a) + detail::wrapping(b));
+    });
+}
+
+/// The product of all elements; integers wrap around.
+template <class T, int U>
+CALQUE_INLINE T reduce_mul(pack<T, U> const& x) {
+    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA {
+        return bits_as<reg<T>>(detail::wrapping(a) * detail::wrapping(b));
+    });
+}
+
+/// The greatest and the least element; NaN if there is one.
+template <class T, int U>
+CALQUE_INLINE T reduce_max(pack<T, U> const& x) {
+    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return maximum(a, b); });
+}
+template <class T, int U>
+CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
+    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return minimum(a, b); });
+}
+
+/// Whether some element, and whether every element is set.
+template <int U>
+CALQUE_INLINE bool any(pack<bool, U> const& x) {
+    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (unsigned{x.r[i]} | ...) != 0; });
+}
+template <int U>
+CALQUE_INLINE bool all(pack<bool, U> const& x) {
+    return indices<U>([&](auto... i)
+                          CALQUE_INLINE_LAMBDA { return (unsigned{x.r[i]} & ...) == pack<bool, U>::all_lanes; });
+}
+
+/// How many elements are set.
+template <int U>
+CALQUE_INLINE int count(pack<bool, U> const& x) {
+    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (__builtin_popcount(unsigned{x.r[i]}) + ...); });
+}
+
+} // namespace simd
+} // namespace v0
+} // namespace calque
