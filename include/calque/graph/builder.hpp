@@ -134,7 +134,8 @@ private:
 
     constexpr std::uint16_t infer(op_info const& operation, op_code op, node_id const* inputs, int count,
                                   std::uint64_t attribute) {
-        if (operation.kind == op_kind::elementwise && operation.first_shape_input >= count && agree(inputs, count)) {
+        if (operation.kind == op_kind::elementwise && operation.first_shape_input >= count &&
+            operation.list_count == 0 && agree(inputs, count)) {
             return nodes_[inputs[0]].shape;
         }
         sequence<calque::shape const*> input_shapes(count);

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Algebraic simplification: nodes that equal a simpler one, for every input, NaN and signed zeros included.
+#pragma once
+
+#include <calque/graph/copy.hpp>
+#include <calque/passes/fold.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+namespace detail {
+
+/// One walk over a graph in order: inputs are simple already when a node is looked at.
+class simplifier {
+public:
+    constexpr simplifier(graph_view const& from, builder& to) : from_(from), to_(to), images_(from, to) {}
+
+    constexpr void run() {
+        for (node_id id = 0; id < from_.node_count; ++id) {
+            images_.set(id, simplify(from_[id]));
+        }
+        images_.copy_outputs();
+    }
+
+private:
+    constexpr node_id simplify(node const& n) {
+        node_id const* const in = images_.inputs_of(n);
+        if (node_id const simple = find_simpler(n, in); simple >= 0) {
+            return simple;
+        }
+        return copy_node(from_, n, to_, in);
+    }
+
+    constexpr bool is_constant(node_id id) const { return to_[id].op == code_of<ops::constant>; }
+
+    constexpr bool is_constant(node_id id, double number) const {
+        return is_constant(id) && to_[id].attribute == constant_bits(to_[id].type, number);
+    }
+
+    template <class Op>
+    constexpr bool is(node_id id) const {
+        return to_[id].op == code_of<Op>;
+    }
+
+    constexpr value at(node_id id) const { return {&to_, id}; }
+
+    /// A node that stands for `n` with the inputs `in`, or -1.
+    constexpr node_id find_simpler(node const& n, node_id const* in) {
+        switch (info(n.op).kind) {
+        case op_kind::elementwise: return simpler_elementwise(n, in);
+        case op_kind::view: return simpler_view(n, in);
+        case op_kind::reduction: return simpler_reduction(n, in);
+        default: return -1;
+        }
+    }
+
+    // ---- elementwise
+
+    constexpr node_id simpler_elementwise(node const& n, node_id const* in) {
+        if (n.op == code_of<ops::fresh> || n.op == code_of<ops::stop_gradient>) {
+            return in[0]; // they mattered to differentiation alone
+        }
+        if (n.op == code_of<ops::cast>) {
+            if (to_[in[0]].type == n.type) {
+                return in[0];
+            }
+            std::uint64_t bits = 0;
+            if (is_constant(in[0]) && fold_cast(to_[in[0]].type, n.type, to_[in[0]].attribute, bits)) {
+                return to_.constant(n.type, bits);
+            }
+        }
+        if (node_id const same = unchanged_shape(n, in); same >= 0) {
+            return same;
+        }
+        if (node_id const folded = folded_constant(n, in); folded >= 0) {
+            return folded;
+        }
+        if (node_id const known = known_identity(n, in); known >= 0) {
+            return known;
+        }
+        return hoisted_squeeze(n, in);
+    }
+
+    /// A broadcast or a check that static extents make void.
+    constexpr node_id unchanged_shape(node const& n, node_id const* in) const {
+        bool const only_shapes = n.op == code_of<ops::broadcast_to> || n.op == code_of<ops::broadcast_like> ||
+                                 n.op == code_of<ops::sum_to> || n.op == code_of<ops::assert_shape>;
+        shape const& extents = from_.shapes[n.shape];
+        return only_shapes && extents.is_static() && to_.shape(in[0]) == extents ? in[0] : -1;
+    }
+
+    constexpr node_id folded_constant(node const& n, node_id const* in) const {
+        if (n.input_count == 0 || n.input_count > 2 || !is_constant(in[0]) ||
+            (n.input_count == 2 && !is_constant(in[1]))) {
+            return -1;
+        }
+        std::uint64_t bits = 0;
+        std::uint64_t const second = n.input_count == 2 ? to_[in[1]].attribute : 0;
+        return fold(n.op, to_[in[0]].type, to_[in[0]].attribute, second, bits) ? to_.constant(n.type, bits) : -1;
+    }
+
+    constexpr bool keeps_shape(node const& n, node_id input) const {
+        return to_.shape(input) == from_.shapes[n.shape];
+    }
+
+    constexpr node_id known_identity(node const& n, node_id const* in) {
+        if (n.op == code_of<ops::multiply>) {
+            for (int k = 0; k < 2; ++k) {
+                if (is_constant(in[k], 1) && keeps_shape(n, in[1 - k])) {
+                    return in[1 - k];
+                }
+            }
+        } else if (n.op == code_of<ops::divide>) {
+            return simpler_quotient(n, in);
+        } else if (n.op == code_of<ops::add>) {
+            if (is<ops::negative>(in[1])) {
+                return (at(in[0]) - at(to_.input(in[1], 0))).id;
+            }
+            if (is<ops::negative>(in[0])) {
+                return (at(in[1]) - at(to_.input(in[0], 0))).id;
+            }
+        } else if (n.op == code_of<ops::subtract>) {
+            if (is_constant(in[1], 0) && keeps_shape(n, in[0])) {
+                return in[0]; // x - 0 is x, for x = -0 too; x + 0 is not
+            }
+            if (is<ops::negative>(in[1])) {
+                return (at(in[0]) + at(to_.input(in[1], 0))).id;
+            }
+        } else if (n.op == code_of<ops::negative>) {
+            if (is<ops::negative>(in[0])) {
+                return to_.input(in[0], 0);
+            }
+        } else if (n.op == code_of<ops::where>) {
+            if (in[1] == in[2] && keeps_shape(n, in[1])) {
+                return in[1];
+            }
+        } else if (n.op == code_of<ops::pow>) {
+            return simpler_power(n, in);
+        }
+        return -1;
+    }
+
+    /// A quotient by a power of two is a product with its exact reciprocal.
+    constexpr node_id simpler_quotient(node const& n, node_id const* in) {
+        if (!is_floating(n.type) || !is_constant(in[1])) {
+            return -1;
+        }
+        double const divisor = n.type == dtype::float32 ? from_bits<float>(to_[in[1]].attribute)
+                                                        : from_bits<double>(to_[in[1]].attribute);
+        if (divisor == 1 && keeps_shape(n, in[0])) {
+            return in[0];
+        }
+        for (double power = 1.0 / 1024; power <= 65536; power *= 2) {
+            if (divisor == power || divisor == -power) {
+                return (at(in[0]) * (1 / divisor)).id;
+            }
+        }
+        return -1;
+    }
+
+    constexpr node_id simpler_power(node const& n, node_id const* in) {
+        value const x = at(in[0]);
+        if (is_constant(in[1], 2)) {
+            return square(x).id;
+        }
+        if (is_constant(in[1], 1) && keeps_shape(n, in[0])) {
+            return in[0];
+        }
+        if (is_constant(in[1], 3)) {
+            return (x * square(x)).id;
+        }
+        return -1;
+    }
+
+    /// f(squeeze(a), squeeze(b)) is squeeze(f(a, b)): the values stay in the loop over rows that made them.
+    constexpr node_id hoisted_squeeze(node const& n, node_id const* in) {
+        op_info const& operation = info(n.op);
+        if (operation.list_count != 0 || operation.first_shape_input < n.input_count) {
+            return -1;
+        }
+        node_id squeezed = -1;
+        for (int k = 0; k < n.input_count; ++k) {
+            if (is<ops::squeeze>(in[k]) && (squeezed < 0 || is_squeezed_like(in[k], squeezed))) {
+                squeezed = in[k];
+            } else if (to_.shape(in[k]).rank != 0 || is<ops::squeeze>(in[k])) {
+                return -1;
+            }
+        }
+        if (squeezed < 0) {
+            return -1;
+        }
+        sequence<node_id> wide;
+        for (int k = 0; k < n.input_count; ++k) {
+            wide.push_back(is<ops::squeeze>(in[k]) ? to_.input(in[k], 0) : in[k]);
+        }
+        node_id const result = to_.add(n.op, wide.data(), n.input_count, n.attribute);
+        return squeeze(at(result), to_[squeezed].attribute).id;
+    }
+
+    constexpr bool is_squeezed_like(node_id a, node_id b) const {
+        return to_[a].attribute == to_[b].attribute && to_.shape(to_.input(a, 0)).rank == to_.shape(to_.input(b, 0)).rank;
+    }
+
+    // ---- views
+
+    constexpr node_id simpler_view(node const& n, node_id const* in) {
+        shape const& extents = from_.shapes[n.shape];
+        if (n.op == code_of<ops::transpose>) {
+            return simpler_transpose(n, in[0]);
+        }
+        if (n.op == code_of<ops::expand_dims> && is<ops::squeeze>(in[0]) && to_[in[0]].attribute == n.attribute) {
+            return to_.input(in[0], 0);
+        }
+        if (n.op == code_of<ops::squeeze> && is<ops::expand_dims>(in[0]) && to_[in[0]].attribute == n.attribute) {
+            return to_.input(in[0], 0);
+        }
+        if (n.op == code_of<ops::reshape> || n.op == code_of<ops::reshape_like>) {
+            if (extents.is_static() && to_.shape(in[0]) == extents) {
+                return in[0];
+            }
+            if (is<ops::reshape>(in[0]) && extents.is_static()) {
+                return reshape(at(to_.input(in[0], 0)), extents).id;
+            }
+        }
+        if (n.op == code_of<ops::slice> && extents.is_static() && to_.shape(in[0]) == extents) {
+            return in[0];
+        }
+        return -1;
+    }
+
+    constexpr node_id simpler_transpose(node const& n, node_id in) {
+        int const rank = to_.shape(in).rank;
+        std::uint64_t identity = 0;
+        for (int axis = 0; axis < rank; ++axis) {
+            identity |= static_cast<std::uint64_t>(axis) << (4 * axis);
+        }
+        if (n.attribute == identity) {
+            return in;
+        }
+        if (!is<ops::transpose>(in)) {
+            return -1;
+        }
+        std::uint64_t composed = 0;
+        for (int axis = 0; axis < rank; ++axis) {
+            composed |= static_cast<std::uint64_t>(permuted(to_[in].attribute, permuted(n.attribute, axis))) << (4 * axis);
+        }
+        node_id const source = to_.input(in, 0);
+        return composed == identity ? source : transpose(at(source), composed).id;
+    }
+
+    // ---- reductions
+
+    constexpr node_id simpler_reduction(node const& n, node_id const* in) {
+        if (is<ops::squeeze>(in[0])) {
+            axis_set const dropped = to_[in[0]].attribute;
+            axis_set wide = 0;
+            int narrow_axis = 0;
+            for (int axis = 0; axis < to_.shape(to_.input(in[0], 0)).rank; ++axis) {
+                if (!graph::contains(dropped, axis)) {
+                    wide |= graph::contains(n.attribute, narrow_axis) ? axis_set{1} << axis : 0;
+                    ++narrow_axis;
+                }
+            }
+            return squeeze(at(reduce(n.op, to_.input(in[0], 0), wide)), dropped).id;
+        }
+        return split_reduction(n, in[0]);
+    }
+
+    /// Kernels fold neighbouring axes: a set with gaps is folded run by run, from the last axis on.
+    constexpr node_id split_reduction(node const& n, node_id in) {
+        shape const extents = to_.shape(in);
+        axis_set axes = 0;
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            axes |= graph::contains(n.attribute, axis) && extents[axis] != 1 ? axis_set{1} << axis : 0;
+        }
+        return reduce(n.op, in, axes);
+    }
+
+    constexpr node_id reduce(op_code op, node_id in, axis_set axes) {
+        int const rank = to_.shape(in).rank;
+        for (int axis = rank - 1; axis >= 0; --axis) {
+            axis_set run = 0;
+            for (; axis >= 0 && graph::contains(axes, axis); --axis) {
+                run |= axis_set{1} << axis;
+            }
+            if (run != 0) {
+                in = to_.add(op, {in}, run);
+            }
+        }
+        return in;
+    }
+
+    graph_view from_;
+    builder& to_;
+    node_map images_;
+};
+
+} // namespace detail
+
+/// Writes to `to` a graph with the same results that does less.
+constexpr void simplify(graph::graph_view const& from, graph::builder& to) {
+    detail::simplifier(from, to).run();
+}
+
+} // namespace passes
+} // namespace v0
+} // namespace calque
