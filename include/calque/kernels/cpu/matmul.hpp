@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The matrix product C = A B on a CPU: any strides, any sizes, stored or handed tile by tile to a fused epilogue.
+//
+// The order of each sum follows from the sizes and strides alone, never from addresses: the same inputs give the same
+// bits. No multiplication is skipped because a factor is zero, so infinities and NaNs spread as IEEE 754 says.
+#pragma once
+
+#include <calque/kernels/cpu/matmul_loops.hpp>
+#include <calque/kernels/cpu/matmul_pack.hpp>
+#include <calque/kernels/cpu/matmul_result.hpp>
+#include <calque/kernels/cpu/matmul_variant.hpp>
+#include <calque/kernels/cpu/matmul_vector.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+namespace detail {
+
+/// The unpacked product: A with any strides, B with contiguous rows.
+///
+/// Rows go in blocks whose part of A stays in L2 while the strips of B pass by.
+template <class T>
+void multiply_directly(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b,
+                       tile_writer<T>& writer) {
+    constexpr std::ptrdiff_t in_l2 = (std::ptrdiff_t(512) << 10) / static_cast<std::ptrdiff_t>(sizeof(T));
+    std::ptrdiff_t const block_rows = balanced(m, std::max(in_l2 / k, std::ptrdiff_t(64)));
+    for (std::ptrdiff_t block = 0; block < m; block += block_rows) {
+        std::ptrdiff_t const end = std::min(block + block_rows, m);
+        for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
+            std::ptrdiff_t const columns = std::min(tile_columns<T>, n - j);
+            int const vectors = columns > simd::lanes<T> ? 2 : 1;
+            std::ptrdiff_t const tile_rows = balanced(end - block, matmul_tile_rows(vectors));
+            for (std::ptrdiff_t i = block; i < end; i += tile_rows) {
+                std::ptrdiff_t const rows = std::min(tile_rows, end - i);
+                compute_tile(static_cast<int>(rows), vectors,
+                             matmul_tile<T>{
+                                 .depth = k,
+                                 .a = a.at(i, 0),
+                                 .a_row_stride = a.row_stride,
+                                 .a_step = a.column_stride,
+                                 .b = b.at(0, j),
+                                 .b_step = b.row_stride,
+                                 .last_lanes = static_cast<int>(columns - (vectors - 1) * simd::lanes<T>),
+                                 .from = nullptr,
+                                 .from_stride = 0,
+                                 .to = writer.place(i, j),
+                                 .to_stride = writer.stride(),
+                             });
+                writer.finish(i, j, rows, columns);
+            }
+        }
+    }
+}
+
+/// Zeros everywhere: the product over an empty inner extent.
+template <class T>
+void write_zeros(std::ptrdiff_t m, std::ptrdiff_t n, matmul_result<T> result) {
+    constexpr std::ptrdiff_t chunk = 64;
+    T const zeros[chunk] = {};
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+        for (std::ptrdiff_t j = 0; j < n; j += chunk) {
+            result.accept(zeros, chunk, i, j, 1, std::min(chunk, n - j));
+        }
+    }
+}
+
+template <class T>
+void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a,
+              matrix_ref<T> b, matmul_result<T> result, void* workspace_bytes) {
+    [[maybe_unused]] T* const workspace = static_cast<T*>(workspace_bytes);
+    if (variant == matmul_variant::nothing) {
+        return;
+    }
+    if (variant == matmul_variant::zeros) {
+        write_zeros(m, n, result);
+        return;
+    }
+    if constexpr (!simd_product<T>) {
+        multiply_by_loops(m, n, k, a, b, result);
+    } else {
+        switch (variant) {
+        case matmul_variant::dots:
+        case matmul_variant::combined_rows:
+            if (n == 1) {
+                multiply_by_vector(variant, m, k, a, b.data, b.row_stride, true, result, workspace);
+            } else {
+                multiply_by_vector(variant, n, k, b.transposed(), a.data, a.column_stride, false, result, workspace);
+            }
+            break;
+        case matmul_variant::packed: packed_product<T>(m, n, k, a, b, result, workspace).run(); break;
+        default: {
+            // The transposed product is the same with the operands and the extents exchanged.
+            bool const is_transposed = variant == matmul_variant::transposed;
+            if (is_transposed) {
+                matrix_ref<T> const b_transposed = b.transposed();
+                b = a.transposed();
+                a = b_transposed;
+                std::swap(m, n);
+            }
+            if (b.column_stride != 1) {
+                copy_to_panel(b.transposed(), n, k, workspace, n);
+                b = {workspace, n, 1};
+            }
+            tile_writer<T> writer(result, is_transposed);
+            multiply_directly(m, n, k, a, b, writer);
+        }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Stores the product of an M x K and a K x N matrix in `c`, row-major with `c_stride` elements from row to row, by a
+/// variant that `choose_matmul` chose for these sizes and strides.
+///
+/// `workspace`: `matmul_workspace<T>(...)` bytes, aligned to 64. `c` and the workspace overlap nothing else.
+template <class T>
+void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a,
+            matrix_ref<T> b, T* c, std::ptrdiff_t c_stride, void* workspace) {
+    detail::multiply(variant, m, n, k, a, b, detail::matmul_result<T>{c, c_stride, {}}, workspace);
+}
+
+/// The same, handing each element to `sink` once instead of storing it.
+template <class T>
+void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a,
+            matrix_ref<T> b, tile_sink<T> sink, void* workspace) {
+    detail::multiply(variant, m, n, k, a, b, detail::matmul_result<T>{nullptr, 0, sink}, workspace);
+}
+
+/// The same, choosing the variant.
+template <class T>
+void matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b, T* c,
+            std::ptrdiff_t c_stride, void* workspace) {
+    matmul(choose_matmul<T>(m, n, k, a.strides(), b.strides()), m, n, k, a, b, c, c_stride, workspace);
+}
+
+template <class T>
+void matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b, tile_sink<T> sink,
+            void* workspace) {
+    matmul(choose_matmul<T>(m, n, k, a.strides(), b.strides()), m, n, k, a, b, sink, workspace);
+}
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

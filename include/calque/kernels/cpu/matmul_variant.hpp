@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Matrix products: what goes in and out, and the choice of a way to compute one, from sizes and strides alone.
+#pragma once
+
+#include <calque/kernels/cpu/matmul_micro.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// The strides of a matrix, in elements: of one step down and of one step to the right.
+struct matrix_strides {
+    std::ptrdiff_t row = 0;
+    std::ptrdiff_t column = 1;
+};
+
+/// A matrix in memory: element (i, j) at data[i * row_stride + j * column_stride].
+template <class T>
+struct matrix_ref {
+    T const* data;
+    std::ptrdiff_t row_stride;
+    std::ptrdiff_t column_stride;
+
+    constexpr T const* at(std::ptrdiff_t i, std::ptrdiff_t j) const {
+        return data + i * row_stride + j * column_stride;
+    }
+    constexpr matrix_strides strides() const { return {row_stride, column_stride}; }
+    constexpr matrix_ref transposed() const { return {data, column_stride, row_stride}; }
+};
+
+/// Receives finished tiles of a product while they are in L1, each element once.
+///
+/// A tile holds rows [i, i + rows) and columns [j, j + columns) of the result: element (i + r, j + c) is
+/// tile[r * tile_stride + c].
+template <class T>
+struct tile_sink {
+    void (*consume)(void const* context, T const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i, std::ptrdiff_t j,
+                    std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
+    void const* context = nullptr;
+};
+
+/// The ways to compute a product of an M x K and a K x N matrix.
+enum class matmul_variant : std::uint8_t {
+    nothing,       // M or N is 0
+    zeros,         // K is 0
+    dots,          // a vector and a matrix whose sums run along contiguous elements: a dot product for each element
+    combined_rows, // a vector and a matrix whose sums run across contiguous rows: a linear combination of the rows
+    direct,        // tiles read B where it lies, or from a row-major copy
+    transposed,    // the same for the transposed product B^T A^T: lanes run along M
+    packed,        // blocks of A and B copied into panels that fit the caches
+    loops,         // integers
+};
+
+constexpr std::string_view name_of(matmul_variant variant) {
+    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",   "combined rows",
+                                          "direct",  "transposed", "packed", "loops"};
+    return names[static_cast<std::size_t>(variant)];
+}
+
+/// A dtype with SIMD products.
+template <class T>
+concept simd_product = std::same_as<T, float> || std::same_as<T, double>;
+
+namespace detail {
+
+/// The smallest equal parts, none above `limit`, that cover `extent`: 64 rows are 5 x 13, not 4 x 14 and 8.
+constexpr std::ptrdiff_t balanced(std::ptrdiff_t extent, std::ptrdiff_t limit) {
+    std::ptrdiff_t const parts = (extent + limit - 1) / limit;
+    return (extent + parts - 1) / parts;
+}
+
+constexpr std::ptrdiff_t round_up(std::ptrdiff_t n, std::ptrdiff_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/// The columns of the widest tile.
+template <class T>
+inline constexpr std::ptrdiff_t tile_columns = matmul_tile_vectors * simd::lanes<T>;
+
+// Above this size of B its strided rows cost more, in TLB and cache conflicts, than packing does (measured, with L2
+// caches of 1 and 2 MiB).
+inline constexpr std::ptrdiff_t direct_bytes = std::ptrdiff_t(1) << 20;
+
+/// The blocks of the packed product.
+template <class T>
+struct packed_blocks {
+    static constexpr std::ptrdiff_t max_depth = 384; // a panel of B: 48 KiB with AVX-512
+    static constexpr std::ptrdiff_t block_bytes = std::ptrdiff_t(256) << 10; // of A: a quarter of a small L2
+    static constexpr std::ptrdiff_t kept_bytes = std::ptrdiff_t(32) << 20;
+
+    std::ptrdiff_t depth;     // of a block, along K
+    std::ptrdiff_t tile_rows; // of a panel of A
+    std::ptrdiff_t rows;      // of a block of A
+    std::ptrdiff_t columns;   // of a block of B
+    bool keeps_b;             // all blocks of B along K stay packed while the blocks of A pass by
+
+    constexpr packed_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k)
+        : depth(balanced(k, max_depth)), tile_rows(balanced(m, matmul_tile_rows(matmul_tile_vectors))),
+          rows(std::min(round_up(m, tile_rows),
+                        std::max(block_bytes / (depth * static_cast<std::ptrdiff_t>(sizeof(T))) / tile_rows, //
+                                 std::ptrdiff_t(1)) *
+                            tile_rows)),
+          columns(std::min(round_up(n, tile_columns<T>), 32 * tile_columns<T>)),
+          keeps_b(k * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= kept_bytes) {}
+
+    constexpr std::ptrdiff_t size_of_b(std::ptrdiff_t k) const { return (keeps_b ? k : depth) * columns; }
+    constexpr std::ptrdiff_t size_of_a() const { return round_up(depth * rows, 64); }
+    constexpr std::ptrdiff_t size_of_sums(std::ptrdiff_t k) const { return k > depth ? rows * columns : 0; }
+};
+
+/// What the tiles of an m x n x k product cost, in multiply-adds of a register. A tile that keeps fewer than eight sums
+/// leaves two units with a latency of four idle.
+template <class T>
+constexpr double cost_of_tiles(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
+    auto const strips = [&](std::ptrdiff_t count, int vectors) {
+        std::ptrdiff_t const limit = matmul_tile_rows(vectors);
+        std::ptrdiff_t const tiles = (m + limit - 1) / limit;
+        std::ptrdiff_t const sums = (m + tiles - 1) / tiles * vectors;
+        return static_cast<double>(count * tiles * (std::max<std::ptrdiff_t>(sums, 8) * k + 24));
+    };
+    std::ptrdiff_t const wide = n / tile_columns<T>, rest = n % tile_columns<T>;
+    return strips(wide, 2) + (rest == 0 ? 0.0 : strips(1, rest > simd::lanes<T> ? 2 : 1));
+}
+
+/// What it costs to transpose a matrix, in the same unit.
+template <class T>
+constexpr double cost_of_copy(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    return static_cast<double>(rows * columns) * (static_cast<double>(sizeof(T)) / 8.0);
+}
+
+} // namespace detail
+
+/// The variant for a product of an M x K matrix with strides `a` and a K x N matrix with strides `b`.
+template <class T>
+constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a,
+                                       matrix_strides b) {
+    if (m == 0 || n == 0) {
+        return matmul_variant::nothing;
+    }
+    if (k == 0) {
+        return matmul_variant::zeros;
+    }
+    if constexpr (!simd_product<T>) {
+        return matmul_variant::loops;
+    } else {
+        if (n == 1) {
+            return a.column != 1 && a.row == 1 && m != 1 ? matmul_variant::combined_rows : matmul_variant::dots;
+        }
+        if (m == 1) {
+            return b.column == 1 ? matmul_variant::combined_rows : matmul_variant::dots;
+        }
+        constexpr std::ptrdiff_t limit = detail::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
+        double const direct =
+            detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
+        double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
+                                  (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));
+        bool const is_transposed = transposed < direct;
+        if ((is_transposed ? m : n) * k > limit && std::min(m, n) > 2 * detail::tile_columns<T>) {
+            return matmul_variant::packed;
+        }
+        return is_transposed ? matmul_variant::transposed : matmul_variant::direct;
+    }
+}
+
+/// The bytes of workspace that a product of such matrices needs; the workspace is aligned to 64 bytes.
+template <class T>
+constexpr std::size_t matmul_workspace(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k,
+                                       matrix_strides a, matrix_strides b) {
+    std::ptrdiff_t elements = 0;
+    switch (variant) {
+    case matmul_variant::dots:
+        if (n == 1) {
+            elements = (a.column == 1 ? 0 : m * k) + (b.row == 1 ? 0 : k);
+        } else {
+            elements = (b.row == 1 ? 0 : n * k) + (a.column == 1 ? 0 : k);
+        }
+        break;
+    case matmul_variant::direct: elements = b.column == 1 ? 0 : k * n; break;
+    case matmul_variant::transposed: elements = a.row == 1 ? 0 : k * m; break;
+    case matmul_variant::packed: {
+        if constexpr (simd_product<T>) {
+            detail::packed_blocks<T> const blocks(m, n, k);
+            elements = blocks.size_of_b(k) + blocks.size_of_a() + blocks.size_of_sums(k);
+        }
+        break;
+    }
+    default: break;
+    }
+    return static_cast<std::size_t>(elements) * sizeof(T);
+}
+
+template <class T>
+constexpr std::size_t matmul_workspace(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a,
+                                       matrix_strides b) {
+    return matmul_workspace<T>(choose_matmul<T>(m, n, k, a, b), m, n, k, a, b);
+}
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Products of a matrix and a vector, either way round: bound by the bandwidth of reading the matrix once.
+#pragma once
+
+#include <calque/kernels/cpu/matmul_pack.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+namespace detail {
+
+/// The sum of a register's lanes, halves onto halves.
+template <class R>
+CALQUE_INLINE auto sum_lanes(R x) {
+    constexpr int lanes = simd::lanes_of<R>;
+    if constexpr (lanes == 2) {
+        return x[0] + x[1];
+    } else {
+        return simd::indices<lanes / 2>([&](auto... i) CALQUE_INLINE_LAMBDA {
+            return sum_lanes(__builtin_shufflevector(x, x, decltype(i)::value...) +
+                             __builtin_shufflevector(x, x, (decltype(i)::value + lanes / 2)...));
+        });
+    }
+}
+
+/// The dot products of `Rows` rows with `x`.
+///
+/// Four sums a row, always, so that a row's result does not depend on how many rows go with it.
+template <int Rows, class T>
+CALQUE_INLINE void dot_rows(std::ptrdiff_t depth, T const* rows, std::ptrdiff_t row_stride, T const* x, T* out) {
+    constexpr int chains = 4;
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    simd::reg<T> sums[Rows][chains];
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+        for (int c = 0; c < chains; ++c) {
+            sums[r][c] = simd::splat(T(0));
+        }
+    }
+    std::ptrdiff_t k = 0;
+    for (; k + chains * lanes <= depth; k += chains * lanes) {
+#pragma GCC unroll 4
+        for (int c = 0; c < chains; ++c) {
+            simd::reg<T> const factor = simd::load(x + k + c * lanes);
+#pragma GCC unroll 4
+            for (int r = 0; r < Rows; ++r) {
+                sums[r][c] = simd::fma(simd::load(rows + r * row_stride + k + c * lanes), factor, sums[r][c]);
+            }
+        }
+    }
+    for (; k < depth; k += lanes) {
+        int const rest = static_cast<int>(std::min(depth - k, lanes));
+        simd::reg<T> const factor = simd::load_n(x + k, rest);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+            sums[r][0] = simd::fma(simd::load_n(rows + r * row_stride + k, rest), factor, sums[r][0]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r) {
+        out[r] = sum_lanes((sums[r][0] + sums[r][1]) + (sums[r][2] + sums[r][3]));
+    }
+}
+
+/// y[i] = the dot product of row i of `matrix` (columns contiguous) with the contiguous vector `x`.
+template <class T>
+void multiply_rows(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix, std::ptrdiff_t row_stride, T const* x,
+                   T* y) {
+    constexpr int together = simd::register_count == 32 ? 4 : 2;
+    std::ptrdiff_t i = 0;
+    for (; i + together <= rows; i += together) {
+        dot_rows<together>(depth, matrix + i * row_stride, row_stride, x, y + i);
+    }
+    for (; i < rows; ++i) {
+        dot_rows<1>(depth, matrix + i * row_stride, row_stride, x, y + i);
+    }
+}
+
+/// y += the sum of row k of `matrix` times x[k * x_stride], for `Vectors` registers of columns; four rows at a time
+/// have a sum of their own.
+template <int Vectors, class T>
+CALQUE_INLINE void combine_strip(std::ptrdiff_t depth, T const* x, std::ptrdiff_t x_stride, T const* matrix,
+                                 std::ptrdiff_t row_stride, int last_lanes, T* y) {
+    constexpr int chains = 4;
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    auto const load = [last_lanes](T const* row, int v) CALQUE_INLINE_LAMBDA {
+        return v == Vectors - 1 ? simd::load_n(row + v * lanes, last_lanes) : simd::load(row + v * lanes);
+    };
+    simd::reg<T> sums[chains][Vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) {
+        sums[0][v] = load(y, v);
+#pragma GCC unroll 4
+        for (int c = 1; c < chains; ++c) {
+            sums[c][v] = simd::splat(T(0));
+        }
+    }
+    std::ptrdiff_t k = 0;
+    for (; k + chains <= depth; k += chains) {
+#pragma GCC unroll 4
+        for (int c = 0; c < chains; ++c) {
+            simd::reg<T> const factor = simd::splat(x[(k + c) * x_stride]);
+#pragma GCC unroll 4
+            for (int v = 0; v < Vectors; ++v) {
+                sums[c][v] = simd::fma(factor, load(matrix + (k + c) * row_stride, v), sums[c][v]);
+            }
+        }
+    }
+    for (; k < depth; ++k) {
+        simd::reg<T> const factor = simd::splat(x[k * x_stride]);
+#pragma GCC unroll 4
+        for (int v = 0; v < Vectors; ++v) {
+            sums[0][v] = simd::fma(factor, load(matrix + k * row_stride, v), sums[0][v]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) {
+        simd::reg<T> const sum = (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
+        if (v == Vectors - 1) {
+            simd::store_n(y + v * lanes, sum, last_lanes);
+        } else {
+            simd::store(y + v * lanes, sum);
+        }
+    }
+}
+
+/// y = the sum of row k of `matrix` (columns contiguous) times x[k * x_stride].
+///
+/// A matrix that is not in L2 is read a few rows at a time, so that the prefetchers see long runs.
+template <class T>
+void combine_rows(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std::ptrdiff_t x_stride, T const* matrix,
+                  std::ptrdiff_t row_stride, T* y) {
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    constexpr int vectors = simd::register_count / 8;
+    constexpr std::ptrdiff_t in_l2 = (std::ptrdiff_t(256) << 10) / static_cast<std::ptrdiff_t>(sizeof(T));
+    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth : 32;
+    std::fill_n(y, columns, T(0));
+    for (std::ptrdiff_t k = 0; k < depth; k += rows) {
+        T const* const factors = x + k * x_stride;
+        T const* const block = matrix + k * row_stride;
+        std::ptrdiff_t const count = std::min(rows, depth - k);
+        std::ptrdiff_t j = 0;
+        for (; j + vectors * lanes <= columns; j += vectors * lanes) {
+            combine_strip<vectors>(count, factors, x_stride, block + j, row_stride, static_cast<int>(lanes), y + j);
+        }
+        for (; j < columns; j += lanes) {
+            int const last_lanes = static_cast<int>(std::min(lanes, columns - j));
+            combine_strip<1>(count, factors, x_stride, block + j, row_stride, last_lanes, y + j);
+        }
+    }
+}
+
+/// The product of a matrix and a vector (M x K times K x 1, or the transpose of 1 x K times K x N): `matrix` has a row
+/// for each element of the result.
+template <class T>
+void multiply_by_vector(matmul_variant variant, std::ptrdiff_t count, std::ptrdiff_t depth, matrix_ref<T> matrix,
+                        T const* x, std::ptrdiff_t x_stride, bool is_column, matmul_result<T> result, T* workspace) {
+    if (variant == matmul_variant::dots && matrix.column_stride != 1) {
+        copy_to_panel(matrix.transposed(), depth, count, workspace, depth);
+        matrix = {workspace, depth, 1};
+        workspace += count * depth;
+    }
+    if (variant == matmul_variant::dots && x_stride != 1) {
+        copy_to_panel(matrix_ref<T>{x, x_stride, 0}, depth, 1, workspace, depth);
+        x = workspace;
+    }
+    constexpr std::ptrdiff_t chunk = 4096 / static_cast<std::ptrdiff_t>(sizeof(T)); // a run of 4 KiB a row
+    alignas(64) T y[chunk];
+    for (std::ptrdiff_t i = 0; i < count; i += chunk) {
+        std::ptrdiff_t const size = std::min(chunk, count - i);
+        if (variant == matmul_variant::dots) {
+            multiply_rows(size, depth, matrix.at(i, 0), matrix.row_stride, x, y);
+        } else {
+            combine_rows(depth, size, x, x_stride, matrix.at(i, 0), matrix.column_stride, y);
+        }
+        if (is_column) {
+            result.accept(y, 1, i, 0, size, 1);
+        } else {
+            result.accept(y, size, 0, i, 1, size);
+        }
+    }
+}
+
+} // namespace detail
+} // namespace kernels
+} // namespace v0
+} // namespace calque
