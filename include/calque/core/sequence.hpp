@@ -40,7 +40,7 @@ public:
 
     /// Makes `size` elements; new ones are value-initialised.
     constexpr void resize(int size) {
-        if (size > capacity_) {
+        if (size > capacity_ && size > 0) { // g++ 12 warns of resize(0): it thinks that a capacity can be negative
             reserve(size);
         }
         for (int i = size_; i < size; ++i) {

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The concrete shapes of a graph for one call: every operation's rule, run again on the extents of the arguments.
+#pragma once
+
+#include <calque/core/text.hpp>
+#include <calque/graph/graph.hpp>
+
+#include <string>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// The first node that a call's shapes do not suit.
+struct inference_failure {
+    reason why = reason::none;
+    node_id node = -1;
+    int axis = -1;       // if an extent is not the declared one: which,
+    extent_t wanted = 0; // and what it should have been
+};
+
+namespace detail {
+
+/// Elements on the stack; if they are more than `Inline`, on the heap.
+template <class T, int Inline>
+class small_buffer {
+public:
+    constexpr explicit small_buffer(int size)
+        : elements_(size <= Inline ? inline_ : new T[static_cast<std::size_t>(size)]{}) {}
+    small_buffer(small_buffer const&) = delete;
+    small_buffer& operator=(small_buffer const&) = delete;
+    constexpr ~small_buffer() {
+        if (elements_ != inline_) {
+            delete[] elements_;
+        }
+    }
+
+    constexpr T* data() { return elements_; }
+    constexpr T& operator[](int i) { return elements_[i]; }
+
+private:
+    T inline_[Inline]{};
+    T* elements_;
+};
+
+/// Checks that extents are the declared ones, and that equal names are equal extents.
+class declared_extents {
+public:
+    constexpr explicit declared_extents(graph_view const& g) : names_(count_named(g)) {}
+
+    /// The first axis that contradicts `declared`, or -1; `wanted` is then the extent that it should have.
+    constexpr int contradiction(shape const& declared, shape const& concrete, extent_t& wanted) {
+        for (int axis = 0; axis < declared.rank; ++axis) {
+            extent_t const extent = declared[axis];
+            if (extent == concrete[axis] || extent == dyn) {
+                continue;
+            }
+            wanted = is_static(extent) ? extent : value_of(extent, concrete[axis]);
+            if (wanted != concrete[axis]) {
+                return axis;
+            }
+        }
+        return -1;
+    }
+
+private:
+    struct name {
+        extent_t code, value;
+    };
+
+    static constexpr int count_named(graph_view const& g) {
+        int count = 0;
+        for (int i = 0; i < g.shape_count; ++i) {
+            for (int axis = 0; axis < g.shapes[i].rank; ++axis) {
+                count += is_named(g.shapes[i][axis]) ? 1 : 0;
+            }
+        }
+        return count;
+    }
+
+    /// What the name stands for in this call; `value` if it is new.
+    constexpr extent_t value_of(extent_t code, extent_t value) {
+        for (int i = 0; i < count_; ++i) {
+            if (names_[i].code == code) {
+                return names_[i].value;
+            }
+        }
+        names_[count_++] = {code, value};
+        return value;
+    }
+
+    small_buffer<name, 32> names_;
+    int count_ = 0;
+};
+
+/// The input whose shape all inputs of a node have in this call, but for scalars; -1 if their shapes differ.
+constexpr node_id common_shape_input(graph_view const& g, node const& n, shape const* result) {
+    node_id common = g.input(n, 0);
+    for (int k = 1; k < n.input_count; ++k) {
+        node_id const input = g.input(n, k);
+        if (result[input].rank == 0 || input == common) {
+            continue;
+        }
+        if (result[common].rank != 0 && !(result[input] == result[common])) {
+            return -1;
+        }
+        common = input;
+    }
+    return common;
+}
+
+/// The shape of a node from those of its inputs, by its operation's rule.
+constexpr shape apply_rule(graph_view const& g, node const& n, shape const* result, reason& why) {
+    small_buffer<shape const*, 8> inputs(n.input_count);
+    small_buffer<shape const*, 8> declared(n.input_count);
+    for (int k = 0; k < n.input_count; ++k) {
+        inputs[k] = &result[g.input(n, k)];
+        declared[k] = &g.input_shape(n, k);
+    }
+    inference rule{inputs.data(), declared.data(), n.attribute, g.shapes, n.input_count};
+    shape const inferred = info(n.op).infer(rule);
+    why = rule.failure;
+    return inferred;
+}
+
+/// A named extent of 1 among the inputs of a node, or `dyn`: people expect it to broadcast.
+constexpr extent_t named_one(graph_view const& g, node const& n, shape const* shapes) {
+    for (int k = 0; k < n.input_count; ++k) {
+        shape const& declared = g.input_shape(n, k);
+        for (int axis = 0; axis < declared.rank; ++axis) {
+            if (is_named(declared[axis]) && shapes[g.input(n, k)][axis] == 1) {
+                return declared[axis];
+            }
+        }
+    }
+    return dyn;
+}
+
+} // namespace detail
+
+/// Writes the shape of every node to `result` (`g.node_count` elements); `arguments` has the shapes of the arguments,
+/// by their index. Returns whether they suit; if not, `failure` says where not, and later shapes are not written.
+///
+/// Runs for each new key, so it does not allocate, unless a node has more than 8 inputs or the graph more than 32
+/// named extents; and in constant evaluation, for functions whose shapes are all static.
+constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* result, inference_failure& failure) {
+    detail::declared_extents declared(g);
+    for (node_id id = 0; id < g.node_count; ++id) {
+        node const& n = g[id];
+        op_info const& operation = info(n.op);
+        bool const broadcasts = operation.kind == op_kind::elementwise && operation.list_count == 0 &&
+                                operation.first_shape_input >= n.input_count;
+        if (n.op == code_of<ops::argument>) {
+            result[id] = arguments[n.attribute];
+            if (result[id].rank != g.shape(id).rank) {
+                failure = {reason::shape_not_as_asserted, id};
+                return false;
+            }
+        } else if (n.input_count == 0) {
+            result[id] = g.shape(id); // a constant
+            continue;
+        } else if (node_id const common = broadcasts ? detail::common_shape_input(g, n, result) : -1; common >= 0) {
+            result[id] = result[common]; // most nodes
+            if (n.shape == g[common].shape) {
+                continue; // checked there
+            }
+        } else {
+            reason why = reason::none;
+            result[id] = detail::apply_rule(g, n, result, why);
+            if (why != reason::none) {
+                failure = {why, id};
+                return false;
+            }
+        }
+        extent_t wanted = 0;
+        if (int const axis = declared.contradiction(g.shape(id), result[id], wanted); axis >= 0) {
+            failure = {reason::shape_not_as_asserted, id, axis, wanted};
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The sentence of a failure: `matmul: the inner extents differ: float[64,784] and float[100,10]`.
+///
+/// `shapes`: what `infer_shapes` wrote.
+inline std::string describe(graph_view const& g, shape const* shapes, inference_failure const& failure) {
+    node const& n = g[failure.node];
+    text out;
+    out << info(n.op).name;
+    if (n.op == code_of<ops::argument>) {
+        out << ' ' << n.attribute;
+    }
+    out << ": ";
+    shape const& declared = g.shape(failure.node);
+    if (failure.why == reason::shape_not_as_asserted && n.op != code_of<ops::assert_shape>) {
+        out << "it is " << n.type << shapes[failure.node] << ", declared " << n.type << declared;
+        if (failure.axis >= 0 && is_named(declared[failure.axis])) {
+            out << " with " << name_of_dim(declared[failure.axis]).view() << " = " << failure.wanted;
+        }
+        return out.string();
+    }
+    out << sentence(failure.why) << ": ";
+    for (int k = 0; k < n.input_count; ++k) {
+        node_id const input = g.input(n, k);
+        out << (k == 0 ? "" : k + 1 < n.input_count ? ", " : " and ") << g[input].type << shapes[input];
+    }
+    if (n.op == code_of<ops::assert_shape>) {
+        out << ", asserted " << g.shapes[n.attribute];
+    } else if (info(n.op).list_count == 1) {
+        out << " to " << g.shapes[n.attribute];
+    }
+    if (failure.why == reason::extents_do_not_broadcast) {
+        if (extent_t const name = detail::named_one(g, n, shapes); name != dyn) {
+            out << " (" << name_of_dim(name).view() << " is 1 here, and an extent with a name does not broadcast)";
+        }
+    }
+    return out.string();
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque
