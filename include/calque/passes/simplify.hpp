@@ -75,18 +75,75 @@ private:
         if (node_id const folded = folded_constant(n, in); folded >= 0) {
             return folded;
         }
+        if (node_id const simple = unstretched(n, in); simple >= 0) {
+            return simple;
+        }
         if (node_id const known = known_identity(n, in); known >= 0) {
             return known;
         }
         return hoisted_squeeze(n, in);
     }
 
-    /// A broadcast or a check that static extents make void.
+    /// A broadcast or a check that static extents make void; and the transposes of broadcasts, which a plan makes only
+    /// where no dynamic extent broadcasts (see `relies_on_equal_extents`).
     constexpr node_id unchanged_shape(node const& n, node_id const* in) const {
-        bool const only_shapes = n.op == code_of<ops::broadcast_to> || n.op == code_of<ops::broadcast_like> ||
-                                 n.op == code_of<ops::sum_to> || n.op == code_of<ops::assert_shape>;
+        if (n.op == code_of<ops::sum_to>) {
+            return in[0];
+        }
+        bool const only_shapes = is_broadcast(n.op) || n.op == code_of<ops::assert_shape>;
         shape const& extents = from_.shapes[n.shape];
-        return only_shapes && extents.is_static() && to_.shape(in[0]) == extents ? in[0] : -1;
+        bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
+        return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;
+    }
+
+    static constexpr bool is_broadcast(op_code op) {
+        return op == code_of<ops::broadcast_to> || op == code_of<ops::broadcast_like>;
+    }
+
+    /// A stretched input next to one that has the result's shape already need not be stretched; and what is computed of
+    /// stretched scalars alone is computed of the scalars.
+    constexpr node_id unstretched(node const& n, node_id const* in) {
+        if (is_broadcast(n.op) && is_broadcast(to_[in[0]].op)) {
+            node_id const source = to_.input(in[0], 0);
+            return n.op == code_of<ops::broadcast_like> ? broadcast_like(at(source), at(in[1])).id
+                                                        : stretched_to(source, from_.shapes[n.shape]);
+        }
+        if (info(n.op).list_count != 0 || info(n.op).first_shape_input < n.input_count) {
+            return -1;
+        }
+        sequence<node_id> sources;
+        node_id stretched = -1;
+        bool another_has_the_shape = false;
+        bool only_scalars = true;
+        for (int k = 0; k < n.input_count; ++k) {
+            bool const is_stretched = is_broadcast(to_[in[k]].op);
+            sources.push_back(is_stretched ? to_.input(in[k], 0) : in[k]);
+            if (is_stretched) {
+                stretched = keeps_shape(n, in[k]) ? in[k] : stretched;
+            } else {
+                another_has_the_shape |= keeps_shape(n, in[k]);
+            }
+            only_scalars &= to_.shape(sources[k]).rank == 0;
+        }
+        if (stretched < 0 || !(another_has_the_shape || only_scalars)) {
+            return -1;
+        }
+        if (!another_has_the_shape) {
+            return stretched_like(to_.add(n.op, sources.data(), n.input_count, n.attribute), stretched);
+        }
+        node_id const known = find_simpler(n, sources.data());
+        return known >= 0 ? known : to_.add(n.op, sources.data(), n.input_count, n.attribute);
+    }
+
+    /// `x` stretched to extents, or -1 if they are not all known.
+    constexpr node_id stretched_to(node_id x, shape const& extents) {
+        return extents.is_static() ? broadcast_to(at(x), extents).id : -1;
+    }
+
+    /// `x` stretched as the broadcast `stretched` stretches its input.
+    constexpr node_id stretched_like(node_id x, node_id stretched) {
+        return to_[stretched].op == code_of<ops::broadcast_like> ? broadcast_like(at(x), at(to_.input(stretched, 1))).id
+                                                                 : stretched_to(x, to_.shape(stretched));
     }
 
     constexpr node_id folded_constant(node const& n, node_id const* in) const {
@@ -208,6 +265,16 @@ private:
         if (n.op == code_of<ops::transpose>) {
             return simpler_transpose(n, in[0]);
         }
+        if (n.op == code_of<ops::expand_dims> && to_.shape(in[0]).rank == 0) {
+            return broadcast_to(at(in[0]), extents).id;
+        }
+        bool const keeps_elements = n.op == code_of<ops::expand_dims> || n.op == code_of<ops::squeeze>;
+        if (keeps_elements && is_broadcast(to_[in[0]].op) && to_.shape(to_.input(in[0], 0)).rank == 0) {
+            return view_of_stretched(n, in[0]);
+        }
+        if (n.op == code_of<ops::squeeze> && is<ops::squeeze>(in[0])) {
+            return squeeze_twice(n, in[0]);
+        }
         if (n.op == code_of<ops::expand_dims> && is<ops::squeeze>(in[0]) && to_[in[0]].attribute == n.attribute) {
             return to_.input(in[0], 0);
         }
@@ -226,6 +293,27 @@ private:
             return in[0];
         }
         return -1;
+    }
+
+    /// Other axes for a stretched scalar: it is stretched to those.
+    constexpr node_id view_of_stretched(node const& n, node_id stretched) {
+        node_id const scalar = to_.input(stretched, 0);
+        if (to_[stretched].op == code_of<ops::broadcast_like>) {
+            node_id const like = to_.add(n.op, {to_.input(stretched, 1)}, n.attribute);
+            return broadcast_like(at(scalar), at(like)).id;
+        }
+        return stretched_to(scalar, from_.shapes[n.shape]);
+    }
+
+    constexpr node_id squeeze_twice(node const& n, node_id in) {
+        axis_set axes = to_[in].attribute;
+        node_id const source = to_.input(in, 0);
+        for (int axis = 0, kept = 0; axis < to_.shape(source).rank; ++axis) {
+            if (!graph::contains(to_[in].attribute, axis)) {
+                axes |= graph::contains(n.attribute, kept++) ? axis_set{1} << axis : 0;
+            }
+        }
+        return squeeze(at(source), axes).id;
     }
 
     constexpr node_id simpler_transpose(node const& n, node_id in) {
@@ -296,6 +384,18 @@ private:
 };
 
 } // namespace detail
+
+/// Whether simplification of this graph relies on dynamic extents that meet being equal: a plan checks that they are.
+///
+/// The transpose of a broadcast is a sum where a dynamic extent turns out to be 1, and nothing where it does not.
+constexpr bool relies_on_equal_extents(graph::graph_view const& g) {
+    for (graph::node_id id = 0; id < g.node_count; ++id) {
+        if (g.is<graph::ops::sum_to>(id) || g.is<graph::ops::broadcast_like>(id)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /// Writes to `to` a graph with the same results that does less.
 constexpr void simplify(graph::graph_view const& from, graph::builder& to) {

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// Fusion: where each node is computed. A node joins the kernel that makes its inputs if both iterate over one space; a
+// level counts the kernels that must run before.
+#pragma once
+
+#include <calque/core/sequence.hpp>
+#include <calque/graph/graph.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+
+/// Where a node runs if it is stored: nodes with equal places share a kernel.
+struct place {
+    int level = 0;
+    int space = -1;                // the shape that the kernel iterates over; -1: no fused kernel computes this node
+    int reduced_axes = 0;          // how many last axes its row reductions fold; 0: none is known yet
+    graph::node_id product = -1;   // it works on the tiles of this matrix product
+    graph::node_id reduction = -1; // it is this reduction over rows
+
+    constexpr bool operator==(place const&) const = default;
+};
+
+namespace detail {
+
+using namespace graph;
+
+/// The cost model of fusion, in instructions a pack.
+inline constexpr int cheap_to_repeat = 4;         // recomputed in every kernel that needs it
+inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
+
+class fuser {
+public:
+    constexpr explicit fuser(graph_view const& g) : g_(g), places_(g.node_count), costs_(g.node_count) {
+        for (node_id id = 0; id < g.node_count; ++id) {
+            places_[id] = place_of(id);
+            costs_[id] = cost_of(id);
+        }
+        number_kernels();
+        unite_elementwise_with_rows();
+        choose_stored();
+    }
+
+    constexpr int kernel_count() const { return kernels_.size(); }
+    constexpr place const& kernel(int k) const { return kernels_[k]; }
+    /// The kernel that computes a node where it is stored; -1 for what no fused kernel computes.
+    constexpr int kernel_of(node_id id) const { return kernel_of_[id] < 0 ? -1 : united_[kernel_of_[id]]; }
+
+    constexpr int level_of(node_id id) const { return places_[id].level; }
+    constexpr bool is_stored(node_id id) const { return stored_[id]; }
+    constexpr bool is_needed(node_id id) const { return users_[id] != nobody; }
+
+    /// Whether a fused kernel computes this node: elementwise operations and reductions.
+    constexpr bool is_fusible(node_id id) const {
+        op_kind const kind = info(g_[id].op).kind;
+        return kind == op_kind::elementwise || kind == op_kind::reduction;
+    }
+
+    /// Whether a reduction folds the last axes of its input: the columns of a row kernel.
+    constexpr bool folds_last_axes(node_id id) const {
+        shape const& extents = g_.input_shape(g_[id], 0);
+        int last = extents.rank - 1;
+        while (last >= 0 && extents[last] == 1) {
+            --last;
+        }
+        return last < 0 || graph::contains(g_[id].attribute, last);
+    }
+
+private:
+    static constexpr int nobody = -1;
+    static constexpr int several = -2;
+
+    // ---- places
+
+    constexpr place place_of(node_id id) const {
+        node const& n = g_[id];
+        switch (info(n.op).kind) {
+        case op_kind::source: return {};
+        case op_kind::elementwise: return place_of_elementwise(n);
+        case op_kind::reduction: return place_of_reduction(id, n);
+        default: {
+            place p;
+            p.level = level_after_inputs(n);
+            if (n.op == code_of<ops::matmul>) {
+                p.space = n.shape;
+                p.product = id;
+            }
+            return p;
+        }
+        }
+    }
+
+    /// The level of a node that reads its inputs from memory. A view is there as soon as what it views is.
+    constexpr int level_after_inputs(node const& n) const {
+        int level = 0;
+        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            int const after = level_after(g_.input(n, k));
+            level = after > level ? after : level;
+        }
+        return level;
+    }
+
+    /// The first level at which a node can be read from memory.
+    constexpr int level_after(node_id id) const {
+        switch (info(g_[id].op).kind) {
+        case op_kind::source: return 0;
+        case op_kind::view: return places_[id].level;
+        default: return places_[id].level + 1;
+        }
+    }
+
+    constexpr place place_of_elementwise(node const& n) const {
+        place joined;
+        joined.space = n.shape;
+        int from_memory = 0; // the level if no input's kernel is joined
+        int highest = -1;    // the highest level of a kernel that might be joined
+        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            node_id const input = g_.input(n, k);
+            int const after = level_after(input);
+            from_memory = after > from_memory ? after : from_memory;
+            if (places_[input].space >= 0 && places_[input].level > highest) {
+                highest = places_[input].level;
+            }
+        }
+        joined.level = from_memory;
+        if (highest < 0) {
+            return joined;
+        }
+        place candidate;
+        candidate.level = highest;
+        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            node_id const input = g_.input(n, k);
+            place const& p = places_[input];
+            if (p.space < 0 || p.level < highest) {
+                if (level_after(input) > highest) {
+                    return joined;
+                }
+                continue;
+            }
+            if (!join(candidate, p)) {
+                return joined;
+            }
+        }
+        return fits(n.shape, candidate) ? candidate : joined;
+    }
+
+    /// Makes `candidate` a place where `p` is too, if there is one.
+    static constexpr bool join(place& candidate, place const& p) {
+        if (p.reduction >= 0 || (candidate.space >= 0 && candidate.space != p.space)) {
+            return false;
+        }
+        candidate.space = p.space;
+        if (p.reduced_axes != 0) {
+            if (candidate.reduced_axes != 0 && candidate.reduced_axes != p.reduced_axes) {
+                return false;
+            }
+            candidate.reduced_axes = p.reduced_axes;
+        }
+        if (p.product >= 0) {
+            if (candidate.product >= 0 && candidate.product != p.product) {
+                return false;
+            }
+            candidate.product = p.product;
+        }
+        return candidate.product < 0 || candidate.reduced_axes == 0; // a tile does not hold whole rows
+    }
+
+    /// Whether values of this shape exist in a kernel: its whole space, or one value a row.
+    constexpr bool fits(int shape_index, place const& p) const {
+        if (shape_index == p.space) {
+            return true;
+        }
+        shape const& s = g_.shapes[shape_index];
+        shape const& space = g_.shapes[p.space];
+        if (p.reduced_axes == 0 || s.rank != space.rank) {
+            return false;
+        }
+        for (int axis = 0; axis < s.rank; ++axis) {
+            if (s[axis] != (axis < s.rank - p.reduced_axes ? space[axis] : 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    constexpr place place_of_reduction(node_id id, node const& n) const {
+        node_id const input = g_.input(n, 0);
+        place const& p = places_[input];
+        place own;
+        own.space = g_[input].shape;
+        own.level = level_after(input);
+        if (!folds_last_axes(id)) {
+            own.reduction = id;
+            return own;
+        }
+        shape const& extents = g_.shape(input);
+        int first = extents.rank;
+        while (first > 0 && (graph::contains(n.attribute, first - 1) || extents[first - 1] == 1)) {
+            --first;
+        }
+        own.reduced_axes = extents.rank - first;
+        bool const joins = p.space == own.space && p.product < 0 && p.reduction < 0 &&
+                           (p.reduced_axes == 0 || p.reduced_axes == own.reduced_axes);
+        if (joins) {
+            own.level = p.level;
+        }
+        return own;
+    }
+
+    // ---- kernels
+
+    constexpr void number_kernels() {
+        kernel_of_.resize(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            kernel_of_[id] = places_[id].space < 0 ? -1 : number_of(places_[id]);
+        }
+    }
+
+    constexpr int number_of(place const& p) {
+        for (int k = kernels_.size() - 1; k >= 0; --k) {
+            if (kernels_[k] == p) {
+                return k;
+            }
+        }
+        kernels_.push_back(p);
+        united_.push_back(united_.size());
+        return kernels_.size() - 1;
+    }
+
+    /// Elementwise work of a level runs in the kernel that reduces the rows of the same space.
+    constexpr void unite_elementwise_with_rows() {
+        for (int k = 0; k < kernels_.size(); ++k) {
+            place const& p = kernels_[k];
+            if (p.reduced_axes != 0 || p.product >= 0 || p.reduction >= 0) {
+                continue;
+            }
+            for (int other = 0; other < kernels_.size(); ++other) {
+                place const& rows = kernels_[other];
+                if (rows.reduced_axes != 0 && rows.reduction < 0 && rows.space == p.space && rows.level == p.level) {
+                    united_[k] = other;
+                    break;
+                }
+            }
+        }
+    }
+
+    // ---- what is stored
+
+    /// Instructions to recompute a node from what is stored or may be recomputed.
+    constexpr int cost_of(node_id id) const {
+        node const& n = g_[id];
+        if (info(n.op).kind != op_kind::elementwise) {
+            return 0;
+        }
+        int cost = info(n.op).cost;
+        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            cost += costs_[g_.input(n, k)];
+        }
+        return cost < 1000 ? cost : 1000;
+    }
+
+    /// Walks back from the outputs: who uses a node decides whether it is stored or computed where it is used.
+    constexpr void choose_stored() {
+        users_.resize(g_.node_count);
+        stored_.resize(g_.node_count);
+        for (int& user : users_) {
+            user = nobody;
+        }
+        store_what_memory_is_read_for();
+        find_deep();
+        for (node_id id = g_.node_count - 1; id >= 0; --id) {
+            if (users_[id] == nobody) {
+                continue;
+            }
+            node const& n = g_[id];
+            bool const is_product = info(n.op).kind == op_kind::contraction;
+            if (!stored_[id]) {
+                stored_[id] = is_product ? users_[id] != kernel_of(id) : !is_fusible(id) || !may_be_inlined(id);
+            }
+            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+                add_user(g_.input(n, k), stored_[id] ? kernel_of(id) : users_[id]);
+            }
+        }
+    }
+
+    /// Outputs, and what matrix products, views and movements read.
+    constexpr void store_what_memory_is_read_for() {
+        for (int i = 0; i < g_.output_count; ++i) {
+            store(g_.outputs[i]);
+        }
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            node const& n = g_[id];
+            for (int k = 0; !is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+                store(g_.input(n, k));
+            }
+        }
+    }
+
+    /// A node is deep in its kernel if a reduction or a product's tile stands between it and memory: to compute it
+    /// elsewhere, those would have to be stored instead of it.
+    constexpr void find_deep() {
+        sequence<bool> used_elsewhere(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            node const& n = g_[id];
+            for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+                used_elsewhere[g_.input(n, k)] |= kernel_of(g_.input(n, k)) != kernel_of(id);
+            }
+        }
+        deep_.resize(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            node const& n = g_[id];
+            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+                node_id const input = g_.input(n, k);
+                bool const is_elementwise = info(g_[input].op).kind == op_kind::elementwise;
+                deep_[id] |= kernel_of(input) >= 0 && kernel_of(input) == kernel_of(id) && !stored_[input] &&
+                             (!is_elementwise || deep_[input]);
+            }
+            stored_[id] |= deep_[id] && used_elsewhere[id];
+        }
+    }
+
+    constexpr void store(node_id id) {
+        stored_[id] = true;
+        users_[id] = several;
+    }
+
+    constexpr void add_user(node_id id, int kernel) {
+        users_[id] = users_[id] == nobody || users_[id] == kernel ? kernel : several;
+    }
+
+    constexpr bool may_be_inlined(node_id id) const {
+        int const user = users_[id];
+        if (user >= 0 && user == kernel_of(id)) {
+            return true;
+        }
+        if (deep_[id] || info(g_[id].op).kind == op_kind::reduction) {
+            return false;
+        }
+        if (g_.shape(id).rank == 0) {
+            return user >= 0 || costs_[id] <= cheap_scalar_to_repeat;
+        }
+        return (user >= 0 && g_[id].shape == kernels_[user].space) || costs_[id] <= cheap_to_repeat;
+    }
+
+    graph_view g_;
+    sequence<place> places_;
+    sequence<int> costs_;
+    sequence<int> kernel_of_;
+    sequence<place> kernels_;
+    sequence<int> united_; // the kernel that a kernel became a part of
+    sequence<int> users_;  // the one kernel that uses a node, or `nobody` or `several`
+    sequence<bool> stored_;
+    sequence<bool> deep_;
+};
+
+} // namespace detail
+} // namespace passes
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// Scheduling: from a graph and its fusion to the kernels, in order, with the steps, leaves and results of each.
+#pragma once
+
+#include <calque/passes/fuse.hpp>
+#include <calque/passes/schedule.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+
+/// Builds the schedule of an optimized graph. (A class, so that a constant of its exact size can be filled from it.)
+class scheduler {
+public:
+    constexpr explicit scheduler(graph::graph_view const& g)
+        : g_(g), fusion_(g), value_of_(g.node_count), group_of_(g.node_count), step_of_(g.node_count),
+          stamp_(g.node_count) {
+        for (graph::node_id id = 0; id < g.node_count; ++id) {
+            value_of_[id] = group_of_[id] = -1;
+        }
+        make_groups();
+        for (int i = 0; i < groups_.size(); ++i) {
+            fill(i);
+        }
+        for (int i = 0; i < g.output_count; ++i) {
+            outputs_.push_back(value_of(g.outputs[i]));
+        }
+        assign_outputs();
+        find_last_uses();
+    }
+
+    constexpr schedule_size size() const {
+        return {groups_.size(), steps_.size(), values_.size(), leaves_.size(), results_.size(), outputs_.size()};
+    }
+
+    template <schedule_size Size>
+    constexpr static_schedule<Size> freeze() const {
+        static_schedule<Size> to;
+        copy(groups_, to.groups);
+        copy(steps_, to.steps);
+        copy(values_, to.values);
+        copy(leaves_, to.leaves);
+        copy(results_, to.results);
+        copy(outputs_, to.outputs);
+        return to;
+    }
+
+private:
+    using node_id = graph::node_id;
+
+    template <class T>
+    static constexpr void copy(sequence<T> const& from, T* to) {
+        for (int i = 0; i < from.size(); ++i) {
+            to[i] = from[i];
+        }
+    }
+
+    // ---- groups, in the order in which they run
+
+    constexpr void make_groups() {
+        sequence<int> group_of_kernel(fusion_.kernel_count());
+        for (int& group : group_of_kernel) {
+            group = -1;
+        }
+        sequence<group> unordered;
+        sequence<int> unordered_of(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            unordered_of[id] = -1;
+            if (!fusion_.is_needed(id) || !is_made_by_a_group(id)) {
+                continue;
+            }
+            int const kernel = fusion_.kernel_of(id);
+            if (kernel < 0) {
+                group own;
+                own.kind = group_kind::movement;
+                own.node = id;
+                own.space = g_[id].shape;
+                own.level = fusion_.level_of(id);
+                unordered.push_back(own);
+                unordered_of[id] = unordered.size() - 1;
+            } else {
+                if (group_of_kernel[kernel] < 0) {
+                    unordered.push_back(group_for(fusion_.kernel(kernel)));
+                    group_of_kernel[kernel] = unordered.size() - 1;
+                }
+                unordered_of[id] = group_of_kernel[kernel];
+            }
+        }
+        order(unordered, unordered_of);
+    }
+
+    /// Stored values that a kernel computes; others are arguments, constants, views.
+    constexpr bool is_made_by_a_group(node_id id) const {
+        graph::op_kind const kind = graph::info(g_[id].op).kind;
+        if (kind == graph::op_kind::contraction) {
+            return true; // also where only its own kernel uses it
+        }
+        return fusion_.is_stored(id) && (kind != graph::op_kind::source || g_.is<graph::ops::iota>(id)) &&
+               kind != graph::op_kind::view;
+    }
+
+    constexpr group group_for(place const& p) const {
+        group result;
+        result.space = p.space;
+        result.level = p.level;
+        result.reduced_axes = p.reduced_axes;
+        if (p.product >= 0) {
+            result.kind = group_kind::product;
+            result.node = p.product;
+        } else if (p.reduction >= 0) {
+            result.kind = group_kind::columns;
+            result.node = p.reduction;
+            graph::axis_set const axes = g_[p.reduction].attribute;
+            while (!graph::contains(axes, result.first_reduced_axis)) {
+                ++result.first_reduced_axis;
+            }
+            while (graph::contains(axes, result.first_reduced_axis + result.reduced_axes)) {
+                ++result.reduced_axes;
+            }
+        }
+        return result;
+    }
+
+    /// By level; within one, a product's tiles may read what the other kernels made.
+    constexpr void order(sequence<group> const& unordered, sequence<int> const& unordered_of) {
+        sequence<int> rank(unordered.size());
+        int levels = 0;
+        for (group const& x : unordered) {
+            levels = x.level >= levels ? x.level + 1 : levels;
+        }
+        for (int level = 0; level < levels; ++level) {
+            for (bool products : {false, true}) {
+                for (int i = 0; i < unordered.size(); ++i) {
+                    if (unordered[i].level == level && (unordered[i].kind == group_kind::product) == products) {
+                        rank[i] = groups_.size();
+                        groups_.push_back(unordered[i]);
+                    }
+                }
+            }
+        }
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            group_of_[id] = unordered_of[id] < 0 ? -1 : rank[unordered_of[id]];
+        }
+        nodes_of_.resize(groups_.size());
+        next_.resize(g_.node_count);
+        for (node_id id = g_.node_count - 1; id >= 0; --id) { // each group's stored nodes as a list, in order
+            if (group_of_[id] >= 0) {
+                next_[id] = nodes_of_[group_of_[id]] - 1;
+                nodes_of_[group_of_[id]] = id + 1;
+            }
+        }
+    }
+
+    // ---- the contents of a group
+
+    constexpr void fill(int index) {
+        group& x = groups_[index];
+        x.first_step = steps_.size();
+        x.first_leaf = leaves_.size();
+        x.first_result = results_.size();
+        if (x.kind == group_kind::movement) {
+            for (int k = 0; k < g_[x.node].input_count && !graph::is_shape_input(g_[x.node].op, k); ++k) {
+                leaves_.push_back(value_of(g_.input(x.node, k)));
+            }
+        } else {
+            if (x.kind == group_kind::product) {
+                leaves_.push_back(value_of(g_.input(x.node, 0)));
+                leaves_.push_back(value_of(g_.input(x.node, 1)));
+            }
+            emit_steps(index);
+        }
+        for (node_id id = nodes_of_[index] - 1; id >= 0; id = next_[id]) {
+            if (fusion_.is_stored(id)) {
+                if (x.kind != group_kind::movement) {
+                    steps_[x.first_step + step_of_[id]].result = results_.size() - x.first_result;
+                }
+                results_.push_back(value_of(id));
+            }
+        }
+        x.step_count = steps_.size() - x.first_step;
+        x.leaf_count = leaves_.size() - x.first_leaf;
+        x.result_count = results_.size() - x.first_result;
+    }
+
+    /// Marks what the group's stored nodes need, from the last to the first, then emits it in order.
+    constexpr void emit_steps(int index) {
+        int const mark = 2 * index + 1;    // needed
+        int const emitted = 2 * index + 2; // has a step
+        node_id last = -1;
+        for (node_id id = nodes_of_[index] - 1; id >= 0; id = next_[id]) {
+            stamp_[id] = mark;
+            last = id;
+        }
+        node_id first = last + 1;
+        for (node_id id = last; id >= 0 && first > 0; --id) {
+            if (stamp_[id] != mark) {
+                continue;
+            }
+            first = id;
+            if (is_computed_in(id, index)) {
+                for (int k = 0; k < g_[id].input_count && !graph::is_shape_input(g_[id].op, k); ++k) {
+                    stamp_[g_.input(id, k)] = mark;
+                }
+            }
+        }
+        for (node_id id = first; id <= last; ++id) {
+            if (stamp_[id] == mark) {
+                step_of_[id] = emit(id, index);
+                stamp_[id] = emitted;
+            }
+        }
+    }
+
+    /// Whether a group computes a node that it needs; else it loads it. A product's own value comes from its tiles.
+    constexpr bool is_computed_in(node_id id, int index) const {
+        return fusion_.is_fusible(id) && (!fusion_.is_stored(id) || group_of_[id] == index);
+    }
+
+    constexpr int emit(node_id id, int index) {
+        group& x = groups_[index];
+        graph::node const& n = g_[id];
+        step s;
+        s.op = n.op;
+        s.type = n.type;
+        s.attribute = n.attribute;
+        if (is_computed_in(id, index)) {
+            for (int k = 0; k < n.input_count && !graph::is_shape_input(n.op, k); ++k) {
+                s.inputs[k] = step_of_[g_.input(n, k)];
+                s.input_count = k + 1;
+                step const& input = steps_[x.first_step + s.inputs[k]];
+                s.varies_along_rows |= input.varies_along_rows;
+                s.varies_along_columns |= input.varies_along_columns;
+            }
+            if (graph::info(n.op).kind == graph::op_kind::reduction) {
+                s.varies_along_columns = x.kind == group_kind::columns;
+                s.varies_along_rows &= x.kind == group_kind::rows;
+            }
+        } else if (x.kind == group_kind::product && id == x.node) {
+            s.varies_along_rows = s.varies_along_columns = true;
+        } else if (!g_.is<graph::ops::constant>(id)) {
+            s.leaf = leaves_.size() - x.first_leaf;
+            leaves_.push_back(value_of(id));
+            mark_variation(s, g_.shape(id), x);
+        }
+        steps_.push_back(s);
+        return steps_.size() - 1 - x.first_step;
+    }
+
+    /// Along which axes of the group's space a leaf of this shape varies: an extent of 1 does not.
+    constexpr void mark_variation(step& s, calque::shape const& extents, group const& x) const {
+        int const rank = g_.shapes[x.space].rank;
+        int const columns_from = x.kind == group_kind::columns  ? x.first_reduced_axis + x.reduced_axes
+                                 : x.reduced_axes == 0          ? rank - 1
+                                                                : rank - x.reduced_axes;
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            if (extents[axis] != 1) {
+                (axis + rank - extents.rank >= columns_from ? s.varies_along_columns : s.varies_along_rows) = true;
+            }
+        }
+    }
+
+    // ---- stored values
+
+    constexpr int value_of(node_id id) {
+        if (value_of_[id] >= 0) {
+            return value_of_[id];
+        }
+        stored_value v;
+        v.node = id;
+        if (graph::info(g_[id].op).kind == graph::op_kind::view) {
+            v.kind = storage_kind::view;
+            v.source = value_of(g_.input(id, 0));
+            v.made_by = values_[v.source].made_by;
+        } else if (g_.is<graph::ops::argument>(id)) {
+            v.kind = storage_kind::argument;
+            v.argument = static_cast<int>(g_[id].attribute);
+        } else if (g_.is<graph::ops::constant>(id)) {
+            v.kind = storage_kind::constant;
+        } else if (g_.is<graph::ops::element_count>(id)) {
+            v.kind = storage_kind::count;
+        } else {
+            v.made_by = group_of_[id];
+        }
+        values_.push_back(v);
+        return value_of_[id] = values_.size() - 1;
+    }
+
+    /// An output's memory becomes that of the value, where the value is contiguous in it: nothing is copied then.
+    constexpr void assign_outputs() {
+        for (int i = 0; i < outputs_.size(); ++i) {
+            int v = outputs_[i];
+            while (values_[v].kind == storage_kind::view && keeps_order(values_[v].node)) {
+                v = values_[v].source;
+            }
+            if (values_[v].kind == storage_kind::buffer && values_[v].output < 0) {
+                values_[v].output = i;
+            }
+        }
+    }
+
+    /// Views whose elements lie in memory as those of the array that they view.
+    constexpr bool keeps_order(node_id id) const {
+        return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) || g_.is<graph::ops::reshape>(id) ||
+               g_.is<graph::ops::reshape_like>(id);
+    }
+
+    constexpr void find_last_uses() {
+        for (int i = 0; i < groups_.size(); ++i) {
+            for (int k = 0; k < groups_[i].leaf_count; ++k) {
+                use(leaves_[groups_[i].first_leaf + k], i);
+            }
+        }
+        for (int v : outputs_) {
+            use(v, groups_.size());
+        }
+    }
+
+    constexpr void use(int v, int by) {
+        for (; v >= 0; v = values_[v].source) {
+            values_[v].last_use = by > values_[v].last_use ? by : values_[v].last_use;
+        }
+    }
+
+    graph::graph_view g_;
+    detail::fuser fusion_;
+    sequence<int> value_of_; // the stored value of each node; -1: none
+    sequence<int> group_of_; // the group that stores each node; -1: none
+    sequence<int> step_of_;  // within the group that emitted it last
+    sequence<int> stamp_;
+    sequence<int> nodes_of_; // the first stored node of each group, plus 1
+    sequence<int> next_;     // the next stored node of the same group
+    sequence<group> groups_;
+    sequence<step> steps_;
+    sequence<stored_value> values_;
+    sequence<int> leaves_;
+    sequence<int> results_;
+    sequence<int> outputs_;
+};
+
+} // namespace passes
+} // namespace v0
+} // namespace calque

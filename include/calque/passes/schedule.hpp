@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What a schedule is: which values of a graph are stored, and which kernels compute them, in what order.
+#pragma once
+
+#include <calque/graph/graph.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+
+/// What runs as one kernel.
+enum class group_kind : std::uint8_t {
+    rows,    // elementwise work, with reductions along rows: a loop over rows, and over the columns of each
+    columns, // elementwise work, summed over rows
+    product, // a matrix product; elementwise work on its result runs on each tile while it is in L1
+    movement // one operation that copies elements to other places
+};
+
+/// One operation of a fused kernel, on steps before it.
+struct step {
+    graph::op_code op{};
+    dtype type = dtype::float32;
+    std::uint64_t attribute = 0;
+    int inputs[3] = {-1, -1, -1};
+    int input_count = 0;
+    int leaf = -1;   // it loads the group's leaf of this number
+    int result = -1; // it is stored as the group's result of this number
+    bool varies_along_rows = false;
+    bool varies_along_columns = false;
+};
+
+/// A group of nodes that run as one kernel over one iteration space. Ranges index the schedule's arrays.
+struct group {
+    group_kind kind = group_kind::rows;
+    graph::node_id node = -1;   // the matrix product, or the operation that moves elements
+    int space = 0;              // the graph's shape over which the group iterates
+    int reduced_axes = 0;       // rows: how many last axes a reduction folds; columns: how many axes it folds,
+    int first_reduced_axis = 0; // and the first of them
+    int level = 0;
+    int first_step = 0, step_count = 0;
+    int first_leaf = 0, leaf_count = 0;     // stored values that it reads
+    int first_result = 0, result_count = 0; // stored values that it makes
+};
+
+/// Who owns the memory of a stored value.
+enum class storage_kind : std::uint8_t {
+    argument, // the caller
+    constant, // the plan: a scalar known to the compiler
+    count,    // the plan: a scalar that follows from extents
+    buffer,   // the arena, or an output
+    view,     // whoever owns the value that it is a view of
+};
+
+/// A value in memory.
+struct stored_value {
+    graph::node_id node = -1;
+    storage_kind kind = storage_kind::buffer;
+    int made_by = -1;   // the group that makes it; -1: it is there before
+    int last_use = -1;  // the last group that reads it, through views too
+    int output = -1;    // buffers: the output whose memory it takes; -1: none
+    int source = -1;    // views: the stored value that it is a view of
+    int argument = -1;  // arguments: which
+};
+
+/// Reads a schedule, whoever stores it.
+struct schedule_view {
+    group const* groups = nullptr;
+    step const* steps = nullptr;
+    stored_value const* values = nullptr;
+    int const* leaves = nullptr;  // stored values, by group
+    int const* results = nullptr; // stored values, by group
+    int const* outputs = nullptr; // the stored value of each output
+    int group_count = 0;
+    int value_count = 0;
+    int output_count = 0;
+};
+
+struct schedule_size {
+    int groups = 0, steps = 0, values = 0, leaves = 0, results = 0, outputs = 0;
+
+    constexpr bool operator==(schedule_size const&) const = default;
+};
+
+/// A schedule of fixed size, which a constant can hold.
+template <schedule_size Size>
+struct static_schedule {
+    static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
+    static constexpr schedule_size size = Size;
+
+    group groups[at_least_one(Size.groups)]{};
+    step steps[at_least_one(Size.steps)]{};
+    stored_value values[at_least_one(Size.values)]{};
+    int leaves[at_least_one(Size.leaves)]{};
+    int results[at_least_one(Size.results)]{};
+    int outputs[at_least_one(Size.outputs)]{};
+
+    constexpr schedule_view view() const {
+        return {groups, steps, values, leaves, results, outputs, Size.groups, Size.values, Size.outputs};
+    }
+};
+
+} // namespace passes
+} // namespace v0
+} // namespace calque
