@@ -139,14 +139,14 @@ constexpr tree_kind kind_of() {
         return tree_kind::boolean;
     } else if constexpr (std::is_arithmetic_v<A>) {
         return element<typename canonical<A>::type> ? tree_kind::number : tree_kind::unsupported;
-    } else if constexpr (array_argument<A>) {
-        return tree_kind::array;
-    } else if constexpr (is_positional_v<A>) {
-        return tree_kind::tuple;
     } else if constexpr (is_family_v<A>) {
         return tree_kind::family;
     } else if constexpr (is_traced_struct_v<A>) {
         return tree_kind::traced_struct;
+    } else if constexpr (array_argument<A>) { // after what need not be complete to be recognised
+        return tree_kind::array;
+    } else if constexpr (is_positional_v<A>) {
+        return tree_kind::tuple;
     } else if constexpr (std::is_empty_v<A>) {
         return tree_kind::empty;
     } else if constexpr (std::is_class_v<A> && std::is_aggregate_v<A>) {

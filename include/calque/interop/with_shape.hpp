@@ -81,6 +81,11 @@ struct array_adaptor<shaped_array<Array, Spec>> {
     static constexpr void resize(view& v, shape const& wanted)
         requires requires { access::resize(v.array(), wanted); }
     {
+        for (int axis = 0; axis < rank; ++axis) {
+            if (is_static(Spec::shape[axis]) && Spec::shape[axis] != wanted[axis]) {
+                throw_not_resizable(Spec::shape, wanted);
+            }
+        }
         access::resize(v.array(), wanted);
     }
 
