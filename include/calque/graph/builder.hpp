@@ -15,9 +15,12 @@ namespace graph {
 struct failure {
     reason why = reason::none;
     op_code op{};
+    std::string_view name; // what the user wrote: `mean`, where the operation is a sum
     dtype types[2]{};
     calque::shape shapes[2]{};
     int operands = 0;
+    calque::shape wanted; // the extents that the operation was to make
+    bool has_wanted = false;
 };
 
 /// A graph under construction.
@@ -92,14 +95,21 @@ public:
         return shapes_.size() - 1;
     }
 
-    constexpr void add_output(node_id id) { outputs_.push_back(id); }
+    constexpr void add_output(node_id id) {
+        if (!is_visible(nodes_[id].region)) {
+            fail(reason::escapes_its_region, nodes_[id].op, &id, 1);
+        }
+        outputs_.push_back(id);
+    }
 
-    constexpr void fail(reason why, op_code op, node_id const* inputs, int count) {
+    /// Keeps the error if it is the first one. `name`: what users call the operation, if that is not its own name.
+    constexpr void fail(reason why, op_code op, node_id const* inputs, int count, std::string_view name = {}) {
         if (failure_.why != reason::none) {
             return;
         }
         failure_.why = why;
         failure_.op = op;
+        failure_.name = name.empty() ? info(op).name : name;
         failure_.operands = count < 2 ? count : 2;
         for (int k = 0; k < failure_.operands; ++k) {
             failure_.types[k] = nodes_[inputs[k]].type;
@@ -108,12 +118,27 @@ public:
     }
     constexpr failure const& error() const { return failure_; }
 
+    /// Keeps the error of another graph, whose nodes this one takes over.
+    constexpr void fail(failure const& other) {
+        if (failure_.why == reason::none) {
+            failure_ = other;
+        }
+    }
+
     /// Nodes added from now on run only when the new region runs.
     constexpr void enter_region() {
         regions_.push_back({region_});
         region_ = static_cast<std::uint16_t>(regions_.size() - 1);
     }
     constexpr void leave_region() { region_ = regions_[region_].parent; }
+
+    /// Calls `add`, whose nodes belong to the function's body, whatever region is being built.
+    constexpr void in_body(auto add) {
+        std::uint16_t const interrupted = region_;
+        region_ = 0;
+        add();
+        region_ = interrupted;
+    }
 
     constexpr node const& operator[](node_id id) const { return nodes_[id]; }
     constexpr node_id input(node_id id, int k) const { return inputs_[nodes_[id].first_input + k]; }
@@ -145,7 +170,12 @@ private:
         inference rule{input_shapes.data(), input_shapes.data(), attribute, shapes_.data(), count};
         calque::shape const result = operation.infer(rule);
         if (rule.failure != reason::none) {
+            bool const is_first = failure_.why == reason::none;
             fail(rule.failure, op, inputs, count);
+            if (is_first && operation.list_count == 1) {
+                failure_.wanted = shapes_[static_cast<int>(attribute)];
+                failure_.has_wanted = true;
+            }
         }
         return static_cast<std::uint16_t>(intern(result));
     }

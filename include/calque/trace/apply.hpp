@@ -84,12 +84,10 @@ public:
 
     template <handle X>
     constexpr graph::value import(X const& x) const {
-        graph::value const v = x.value();
-        if (v.owner == owner_) {
-            return v;
+        if (x.value().owner != owner_) {
+            x.shared()->move_to(*owner_, shared_);
         }
-        graph::graph_view const from = v.owner->view();
-        return {owner_, graph::node_map(from, *owner_).copy_with_inputs(v.id)};
+        return x.value();
     }
 
     template <class Handle>

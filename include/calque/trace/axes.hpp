@@ -13,9 +13,10 @@ inline constexpr keepdims_t keepdims{};
 
 namespace detail {
 
-/// The set of `axes` of an array of rank `rank`; none means all. Reports bad axes as an error of `Op` on `v`.
+/// The set of `axes` of an array of rank `rank`; none means all. Reports bad axes as an error of `Op` on `v`, or of the
+/// function that users know it by.
 template <class Op, int... Axes>
-constexpr graph::axis_set axis_set_of(graph::value v, int rank) {
+constexpr graph::axis_set axis_set_of(graph::value v, int rank, std::string_view name = {}) {
     if constexpr (sizeof...(Axes) == 0) {
         return (graph::axis_set{1} << rank) - 1;
     } else {
@@ -23,11 +24,11 @@ constexpr graph::axis_set axis_set_of(graph::value v, int rank) {
         for (int axis : {Axes...}) {
             axis = axis < 0 ? axis + rank : axis;
             if (axis < 0 || axis >= rank) {
-                v.owner->fail(graph::reason::axis_out_of_range, graph::code_of<Op>, &v.id, 1);
+                v.owner->fail(graph::reason::axis_out_of_range, graph::code_of<Op>, &v.id, 1, name);
                 continue;
             }
             if (graph::contains(set, axis)) {
-                v.owner->fail(graph::reason::repeated_axis, graph::code_of<Op>, &v.id, 1);
+                v.owner->fail(graph::reason::repeated_axis, graph::code_of<Op>, &v.id, 1, name);
             }
             set |= graph::axis_set{1} << axis;
         }
@@ -37,10 +38,10 @@ constexpr graph::axis_set axis_set_of(graph::value v, int rank) {
 
 /// One axis of `v`, from the end if negative.
 template <class Op>
-constexpr int axis_of(graph::value v, int axis, int rank) {
+constexpr int axis_of(graph::value v, int axis, int rank, std::string_view name = {}) {
     axis = axis < 0 ? axis + rank : axis;
     if (axis < 0 || axis >= rank) {
-        v.owner->fail(graph::reason::axis_out_of_range, graph::code_of<Op>, &v.id, 1);
+        v.owner->fail(graph::reason::axis_out_of_range, graph::code_of<Op>, &v.id, 1, name);
         return 0;
     }
     return axis;

@@ -22,8 +22,57 @@ template <class>
 inline constexpr bool never = false;
 
 /// The graph of values that no argument has met yet (`zeros<float>(3)`): shared by the handles that point into it.
-struct shared_builder : graph::builder {
-    int references = 0;
+///
+/// When one of its values meets another graph's, that graph absorbs it for good: however often a value is used then, it
+/// is one node. (`grad` relies on it: a value and what it is differentiated by must not be copies.)
+class shared_builder : public graph::builder {
+public:
+    constexpr shared_builder() = default;
+    constexpr ~shared_builder() {
+        if (next_ != nullptr) {
+            next_->release();
+        }
+    }
+
+    constexpr void retain() { ++references_; }
+    constexpr void release() {
+        if (--references_ == 0) {
+            delete this;
+        }
+    }
+
+    /// Copies everything to `host`, where its handles point from now on. `shared` is the same, if it is shared as well.
+    constexpr void move_to(graph::builder& host, shared_builder* shared) {
+        host_ = &host;
+        next_ = shared;
+        if (next_ != nullptr) {
+            next_->retain();
+        }
+        host.in_body([&] {
+            graph::node_map images(view(), host);
+            for (graph::node_id id = 0; id < node_count(); ++id) {
+                images_.push_back(images.copy(id));
+            }
+        });
+        host.fail(error());
+    }
+
+    /// Where the value of a handle is now, and the share that it has there.
+    constexpr graph::value locate(graph::node_id id) {
+        if (host_ == nullptr) {
+            return {this, id};
+        }
+        return next_ == nullptr ? graph::value{host_, images_[id]} : next_->locate(images_[id]);
+    }
+    constexpr shared_builder* last() {
+        return host_ == nullptr ? this : next_ == nullptr ? nullptr : next_->last();
+    }
+
+private:
+    int references_ = 0;
+    graph::builder* host_ = nullptr;
+    shared_builder* next_ = nullptr;
+    sequence<graph::node_id> images_;
 };
 
 /// A value, and a share in its graph if that is not the graph of the trace.
@@ -41,14 +90,14 @@ public:
     }
     constexpr ~handle_base() { release(); }
 
-    constexpr graph::value value() const { return value_; }
-    constexpr shared_builder* shared() const { return shared_; }
+    constexpr graph::value value() const { return shared_ == nullptr ? value_ : shared_->locate(value_.id); }
+    constexpr shared_builder* shared() const { return shared_ == nullptr ? nullptr : shared_->last(); }
 
     /// The number of axes.
-    constexpr int rank() const { return value_.rank(); }
+    constexpr int rank() const { return value().rank(); }
     /// The extent of an axis, from the end if negative; `dyn` or a name's code if only the call knows it.
-    constexpr extent_t extent(int axis) const { return value_.shape().extent(axis); }
-    constexpr calque::shape const& shape() const { return value_.shape(); }
+    constexpr extent_t extent(int axis) const { return value().shape().extent(axis); }
+    constexpr calque::shape const& shape() const { return value().shape(); }
 
     template <std::same_as<bool> B>
     constexpr explicit operator B() const {
@@ -64,14 +113,13 @@ public:
 private:
     constexpr void retain() {
         if (shared_ != nullptr) {
-            ++shared_->references;
+            shared_->retain();
         }
     }
     constexpr void release() {
-        if (shared_ != nullptr && --shared_->references == 0) {
-            delete shared_;
+        if (shared_ != nullptr) {
+            shared_->release();
         }
-        shared_ = nullptr;
     }
 
     graph::value value_;

@@ -6,16 +6,18 @@
 #include <calque/trace/apply.hpp>
 #include <calque/trace/axes.hpp>
 
+#include <bit>
+
 namespace calque {
 inline namespace v0 {
 namespace detail {
 
 /// Applies `fold(value, axes)`, whose axes keep extent 1, and drops them unless they are to be kept.
 template <class Op, class Result, bool Keep, int... Axes, class X>
-constexpr Result reduce(X const& x, auto fold) {
+constexpr Result reduce(X const& x, std::string_view name, auto fold) {
     meeting const at(x);
     graph::value const v = at.template import<element_of_t<X>>(x);
-    graph::axis_set const axes = axis_set_of<Op, Axes...>(v, v.rank());
+    graph::axis_set const axes = axis_set_of<Op, Axes...>(v, v.rank(), name);
     graph::value const folded = fold(v, axes);
     return at.template wrap<Result>(Keep ? folded : graph::squeeze(folded, axes));
 }
@@ -30,12 +32,12 @@ using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int6
     template <int... Axes, handle X>                                                                         \
     constexpr auto name(X const& x) {                                                                        \
         using T = typename X::value_type;                                                                    \
-        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, fold);    \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, #name, fold);    \
     }                                                                                                        \
     template <int... Axes, handle X>                                                                         \
     constexpr auto name(X const& x, keepdims_t) {                                                            \
         using T = typename X::value_type;                                                                    \
-        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, fold);     \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, #name, fold);     \
     }
 
 /// The sum over some axes; 0 over an empty one. bool and integers are summed as int64.
@@ -72,29 +74,25 @@ CALQUE_REDUCTION(logsumexp, exp, T, ([](graph::value v, graph::axis_set axes) {
 
 namespace detail {
 
-template <class Fold>
-constexpr graph::value along_axis(graph::value v, int axis, Fold fold) {
-    return fold(v, axis_of<graph::ops::reduce_max>(v, axis, v.rank()));
-}
+/// The one axis of an `argmax`, as `graph::argmax` wants it.
+inline constexpr auto first_largest = [](graph::value v, graph::axis_set axes) {
+    return graph::argmax(v, axes == 0 ? 0 : std::countr_zero(axes)); // 0: the axis is out of range, which is reported
+};
 
 } // namespace detail
 
 /// The index of the first largest element along an axis, as int64; of the first NaN if there is one.
 template <int Axis, handle X>
 constexpr expr<std::int64_t> argmax(X const& x) {
-    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, false, Axis>(
-        x, [](graph::value v, graph::axis_set) {
-            return detail::along_axis(v, Axis, [](graph::value u, int axis) { return graph::argmax(u, axis); });
-        });
+    detail::check_dtype<graph::ops::reduce_max, typename X::value_type>();
+    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, false, Axis>(x, "argmax", detail::first_largest);
 }
 
 /// The same, and the axis is kept with extent 1.
 template <int Axis, handle X>
 constexpr expr<std::int64_t> argmax(X const& x, keepdims_t) {
-    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, true, Axis>(
-        x, [](graph::value v, graph::axis_set) {
-            return detail::along_axis(v, Axis, [](graph::value u, int axis) { return graph::argmax(u, axis); });
-        });
+    detail::check_dtype<graph::ops::reduce_max, typename X::value_type>();
+    return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, true, Axis>(x, "argmax", detail::first_largest);
 }
 
 /// exp(x) / sum(exp(x)) over some axes, without overflow. Shape: that of `x`.
@@ -102,7 +100,7 @@ template <int... Axes, handle X>
 constexpr auto softmax(X const& x) {
     detail::check_dtype<graph::ops::exp, typename X::value_type>();
     return detail::reduce<graph::ops::exp, X, true, Axes...>(
-        x, [](graph::value v, graph::axis_set axes) { return graph::softmax(v, axes); });
+        x, "softmax", [](graph::value v, graph::axis_set axes) { return graph::softmax(v, axes); });
 }
 
 /// log(softmax(x)) over some axes. Shape: that of `x`.
@@ -110,7 +108,7 @@ template <int... Axes, handle X>
 constexpr auto log_softmax(X const& x) {
     detail::check_dtype<graph::ops::exp, typename X::value_type>();
     return detail::reduce<graph::ops::exp, X, true, Axes...>(
-        x, [](graph::value v, graph::axis_set axes) { return graph::log_softmax(v, axes); });
+        x, "log_softmax", [](graph::value v, graph::axis_set axes) { return graph::log_softmax(v, axes); });
 }
 
 } // namespace v0
