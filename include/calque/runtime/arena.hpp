@@ -75,14 +75,12 @@ public:
 
     /// Gives back to the heap what no frame uses.
     void release() {
-        if (depth_ != 0) {
+        if (depth_ == 0) {
+            free_all();
+            wanted_ = 0;
+        } else {
             free_chain(std::exchange(top_->next, nullptr));
-            return;
         }
-        free_chain(std::exchange(first_, nullptr));
-        top_ = nullptr;
-        used_ = 0;
-        wanted_ = 0;
     }
 
     /// Bytes taken from the heap.
@@ -113,28 +111,32 @@ private:
             throw std::bad_alloc();
         }
         if (depth_ == 0) {
-            std::size_t const before = std::max(wanted_, capacity());
-            release();
-            first_ = top_ = allocate(std::max(bytes, bytes > before ? before + before / 2 : before));
-            return;
+            free_all();
+            first_ = top_ = allocate(bytes <= wanted_ ? wanted_ : std::max(bytes, wanted_ + wanted_ / 2));
+        } else {
+            if (top_->next == nullptr || top_->next->capacity < bytes) {
+                free_chain(std::exchange(top_->next, nullptr));
+                top_->next = allocate(std::max(bytes, top_->capacity + top_->capacity / 2));
+            }
+            top_ = top_->next;
+            used_ = 0;
         }
-        if (top_->next == nullptr || top_->next->capacity < bytes) {
-            free_chain(std::exchange(top_->next, nullptr));
-            top_->next = allocate(std::max(bytes, top_->capacity + top_->capacity / 2));
-        }
-        top_ = top_->next;
-        used_ = 0;
+        wanted_ = std::max(wanted_, capacity());
     }
 
-    /// After the last frame. If there had to be several chunks, the next call gets a single one of their size.
+    /// After the last frame. If there had to be several chunks, the next call gets a single one that is large enough.
     void rewind() {
         used_ = 0;
         top_ = first_;
         if (first_->next != nullptr) [[unlikely]] {
-            std::size_t const all = capacity();
-            release();
-            wanted_ = all;
+            free_all();
         }
+    }
+
+    void free_all() {
+        free_chain(std::exchange(first_, nullptr));
+        top_ = nullptr;
+        used_ = 0;
     }
 
     static chunk* allocate(std::size_t bytes) {
@@ -158,7 +160,7 @@ private:
     chunk* top_ = nullptr;   // the chunk that the next piece comes from; those after it are free
     std::size_t used_ = 0;   // bytes of `top_`
     std::size_t depth_ = 0;  // frames
-    std::size_t wanted_ = 0; // the size of the first chunk when there is none
+    std::size_t wanted_ = 0; // the most bytes there have been at once: the size of the next first chunk
 };
 
 inline constinit thread_local arena arena::this_thread_{};

@@ -242,9 +242,12 @@ private:
             unused.add(fresh.release());
             return hit_under_lock(*e);
         }
+        entry& e = insert(std::move(fresh));
         detail::cache_seat& seat = line_.record->seat_at(total_, seat_number_);
-        entry& e = insert(std::move(fresh), unused);
-        seat.plan.store(&e);
+        seat.plan.store(&e); // no longer the plan of the line, which may just have been evicted
+        if (retired_.is_due()) {
+            retired_.sweep(records_, seat_number_, unused);
+        }
         return point_line_at(e, seat, version_.load(std::memory_order_relaxed));
     }
 
@@ -260,7 +263,7 @@ private:
     }
 
     /// Makes room for a new entry and publishes it. Allocates before it changes what readers see.
-    entry& insert(std::unique_ptr<entry> fresh, detail::garbage& unused) {
+    entry& insert(std::unique_ptr<entry> fresh) {
         while (by_age_.size() != 0 && is_full_with(fresh->bytes)) {
             entry* const oldest = by_age_.pop_oldest();
             locked_table().erase(oldest);
@@ -282,7 +285,6 @@ private:
         size_.store(by_age_.size(), std::memory_order_relaxed);
         traces_.fetch_add(1, std::memory_order_relaxed);
         change_version();
-        retired_.sweep(records_, seat_number_, unused);
         return e;
     }
 

@@ -258,14 +258,15 @@ public:
         ++size_;
     }
 
-    /// Moves what no thread uses to `unused`.
+    /// Whether a sweep is worth its time: it looks at every thread for each thing that is here.
     ///
-    /// What survives is looked at again only when as much has come in: with many sleeping threads a miss then costs
-    /// time in proportion to their number, not to its square.
+    /// A few survivors are looked at whenever something comes in, so that plans are freed at once. Many, which take
+    /// many sleeping threads, only when as much has come in: a miss then costs time in proportion to the number of
+    /// threads, not to its square.
+    bool is_due() const { return size_ > survivors_ + (survivors_ > 16 ? survivors_ : 0); }
+
+    /// Moves what no thread uses to `unused`.
     void sweep(thread_records const& records, std::size_t seat_number, garbage& unused) {
-        if (size_ < sweep_at_) {
-            return;
-        }
         reclaimable* p = std::exchange(first_, nullptr);
         size_ = 0;
         while (p != nullptr) {
@@ -276,13 +277,13 @@ public:
                 unused.add(current);
             }
         }
-        sweep_at_ = 2 * size_ + 1;
+        survivors_ = size_;
     }
 
 private:
     reclaimable* first_ = nullptr;
     std::size_t size_ = 0;
-    std::size_t sweep_at_ = 1;
+    std::size_t survivors_ = 0; // of the last sweep
 };
 
 } // namespace detail
