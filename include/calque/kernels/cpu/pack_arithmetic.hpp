@@ -162,11 +162,21 @@ CALQUE_INLINE pack<T, U> select(pack<bool, U> mask, pack<T, U> a, pack<T, U> b) 
     }
 }
 
-/// select(compare<C>(x, y), a, b), without the detour over bits where masks are ordinary registers.
-template <comparison C, class T, int U>
-CALQUE_INLINE pack<T, U> select_if(pack<T, U> x, pack<T, U> y, pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i)
-                                    CALQUE_INLINE_LAMBDA { return select_if<C>(x.r[i], y.r[i], a.r[i], b.r[i]); });
+/// select(compare<C>(x, y), a, b) without the detour over bits where masks are ordinary registers.
+///
+/// `x` and `y` may be of another type than `a` and `b`, as wide.
+template <comparison C, class S, class T, int U>
+    requires(sizeof(S) == sizeof(T))
+CALQUE_INLINE pack<T, U> select_if(pack<S, U> x, pack<S, U> y, pack<T, U> a, pack<T, U> b) {
+    return pack<T, U>::generate(
+        [&](auto i) CALQUE_INLINE_LAMBDA { return select_if<C>(x.r[i], y.r[i], a.r[i], b.r[i]); });
+}
+
+/// The bits of each element as those of another type, as wide.
+template <class To, class From, int U>
+    requires(sizeof(To) == sizeof(From))
+CALQUE_INLINE pack<To, U> bits_as(pack<From, U> x) {
+    return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(x.r[i]); });
 }
 
 /// The lanes of `v` below `n`, of `identity` from there on.
@@ -195,6 +205,12 @@ CALQUE_INLINE pack<T, U> minimum(pack<T, U> a, pack<T, U> b) {
     } else {
         return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return minimum(a.r[i], b.r[i]); });
     }
+}
+
+/// The lesser of two numbers; `b` if either is NaN or both are zeros. One instruction on x86.
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> min_or_second(pack<T, U> a, pack<T, U> b) {
+    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return min_or_second(a.r[i], b.r[i]); });
 }
 
 /// `x` between `low` and `high`; NaN stays NaN.

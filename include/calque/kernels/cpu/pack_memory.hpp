@@ -22,6 +22,15 @@ struct pack {
 
     pack() = default;
 
+    // Copied register by register: g++ 12 copies a struct of vectors through the stack, in halves that stall the loads.
+    CALQUE_INLINE pack(pack const& other) {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
+    }
+    CALQUE_INLINE pack& operator=(pack const& other) {
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
+        return *this;
+    }
+
     /// `x` in every lane.
     CALQUE_INLINE explicit pack(T x) {
         unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = splat(x); });
@@ -72,7 +81,7 @@ struct pack {
 
     CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride) const {
         unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA {
-            unroll<lanes<T>>([&](auto j) CALQUE_INLINE_LAMBDA { p[(i * lanes<T> + j) * stride] = r[i][j]; });
+            unroll<lanes<T>>([&](auto j) CALQUE_INLINE_LAMBDA { p[(i * lanes<T> + j) * stride] = r[i][j.value]; });
         });
     }
 

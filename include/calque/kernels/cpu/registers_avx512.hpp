@@ -228,6 +228,16 @@ CALQUE_INLINE V select_if(R x, R y, V a, V b) {
     return select(compare<C>(x, y), a, b);
 }
 
+/// The elements of `table` at the lanes of `index`.
+CALQUE_INLINE __m512d gather(double const* table, vec<std::int64_t, 8> index) {
+    return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), detail::all8, bits_as<__m512i>(index), table, 8);
+}
+
+/// The same from 32 floats that stay in two registers: a permutation instead of loads.
+CALQUE_INLINE __m512 lookup(float const (&table)[32], vec<std::int32_t, 16> index) {
+    return _mm512_permutex2var_ps(_mm512_loadu_ps(table), bits_as<__m512i>(index), _mm512_loadu_ps(table + 16));
+}
+
 // A group of bools in memory: one byte each, 0 or 1.
 CALQUE_INLINE unsigned load_bools(bool const* p) {
     __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(p));

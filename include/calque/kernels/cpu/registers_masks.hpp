@@ -49,7 +49,7 @@ CALQUE_INLINE vec<signed_of<T>, lanes<T>> mask_from_bits(unsigned bits) {
 template <class M>
 CALQUE_INLINE unsigned mask_bits(M mask) {
     return indices<lanes_of<M>>([&](auto... i)
-                                    CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i] & 1) << i) | ...); });
+                                    CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i.value] & 1) << i) | ...); });
 }
 
 /// One bit a lane: whether the comparison holds.

@@ -96,6 +96,12 @@ CALQUE_INLINE R fms(R a, R b, R c) {
     return fma(a, b, -c);
 }
 
+/// The elements of `table` at the lanes of `index`.
+template <class T>
+CALQUE_INLINE reg<T> gather(T const* table, vec<signed_of<T>, lanes<T>> index) {
+    return indices<lanes<T>>([&](auto... i) CALQUE_INLINE_LAMBDA { return reg<T>{table[index[i.value]]...}; });
+}
+
 template <class R>
 CALQUE_INLINE R sqrt(R x) {
     return compatibility::sqrt<element_of<R>>(x);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The definitions of graph/math.hpp for packs. Errors are at most 2 ULP, of pow at most 4, over the whole range:
+// denormals, infinities, NaN and signed zeros included (tests/math_test.cpp measures them).
+#pragma once
+
+#include <calque/kernels/cpu/math_erf.hpp>
+#include <calque/kernels/cpu/math_exp.hpp>
+#include <calque/kernels/cpu/math_log.hpp>
+#include <calque/kernels/cpu/math_pow.hpp>
+#include <calque/kernels/cpu/math_tanh.hpp>
+#include <calque/kernels/cpu/math_trigonometric.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace math {
+
+template <class V>
+CALQUE_INLINE V sqrt(V x) {
+    return simd::sqrt(x);
+}
+
+template <class V>
+CALQUE_INLINE V rsqrt(V x) {
+    return V(1) / simd::sqrt(x);
+}
+
+template <class V>
+CALQUE_INLINE V abs(V x) {
+    return simd::abs(x);
+}
+
+template <class V>
+CALQUE_INLINE V minimum(V x, V y) {
+    return simd::minimum(x, y);
+}
+
+template <class V>
+CALQUE_INLINE V maximum(V x, V y) {
+    return simd::maximum(x, y);
+}
+
+template <class V>
+CALQUE_INLINE V fma(V x, V y, V z) {
+    return simd::fma(x, y, z);
+}
+
+template <class V>
+CALQUE_INLINE V fnma(V x, V y, V z) {
+    return simd::fnma(x, y, z);
+}
+
+template <class V>
+CALQUE_INLINE V fms(V x, V y, V z) {
+    return simd::fms(x, y, z);
+}
+
+template <class V>
+CALQUE_INLINE V floor(V x) {
+    return simd::floor(x);
+}
+
+template <class V>
+CALQUE_INLINE V ceil(V x) {
+    return simd::ceil(x);
+}
+
+template <class V>
+CALQUE_INLINE V trunc(V x) {
+    return simd::trunc(x);
+}
+
+template <class V>
+CALQUE_INLINE V round(V x) {
+    return simd::round_even(x);
+}
+
+} // namespace math
+} // namespace v0
+} // namespace calque

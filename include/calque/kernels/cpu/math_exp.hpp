@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// exp, expm1 and the logistic function.
+#pragma once
+
+#include <calque/kernels/cpu/math_tools.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace math {
+namespace detail {
+
+/// x = n ln 2 + r + r_low with |r| <= ln(2) / 2, for |x| up to a few thousand.
+template <class V>
+struct exp_argument {
+    V n_plus_rounder;
+    V n;
+    V r;
+    V r_low;
+};
+
+/// ln 2 in two constants: the products of n with the first are exact (Cody and Waite).
+template <class V>
+CALQUE_INLINE exp_argument<V> reduce_exp_argument(V x) {
+    using T = element_of<V>;
+    V const ln2_high(is_float<V> ? T(0.693359375) : T(6.93147180369123816490e-01));
+    V const ln2_low(is_float<V> ? T(-2.12194440e-4) : T(1.90821492927058770002e-10));
+    V const z = simd::fma(x, V(T(1.4426950408889634)), V(rounder<V>));
+    V const n = z - V(rounder<V>);
+    V const high = simd::fnma(n, ln2_high, x);
+    V const r = simd::fnma(n, ln2_low, high);
+    return {z, n, r, simd::fnma(n, ln2_low, high - r)};
+}
+
+/// p in exp(r) = 1 + r + r^2 p(r), minimax: the relative error of exp(r) - 1 is 2^-32 and 2^-61.
+template <class V>
+CALQUE_INLINE V exp_tail(V r) {
+    if constexpr (is_float<V>) {
+        return polynomial(r, 1.9914409e-4f, 1.3941108e-3f, 8.3332723e-3f, 4.1666355e-2f, 1.6666667e-1f, 0.5f);
+    } else {
+        return polynomial(r, 2.092453436489198e-09, 2.5109147572601562e-08, 2.755724246733623e-07,
+                          2.755724391108136e-06, 2.4801587360895105e-05, 0.00019841269886401757,
+                          0.0013888888888866668, 0.008333333333321532, 0.0416666666666667, 0.16666666666666677, 0.5);
+    }
+}
+
+/// power * exp(r + r_low) - rest, with the small terms added last.
+template <class V>
+CALQUE_INLINE V scaled_exp_minus(exp_argument<V> const& x, V power, element_of<V> rest) {
+    V const low = simd::fma(exp_tail(x.r), x.r * x.r, x.r_low);
+    return simd::fma(power, low, simd::fma(power, x.r, power - V(rest)));
+}
+
+} // namespace detail
+
+template <class V>
+CALQUE_INLINE V exp(V x) {
+    using namespace detail;
+    using T = element_of<V>;
+    // Beyond these bounds the result is 0 or infinity; within them 2^n is still within the reach of `scale`.
+    auto const argument =
+        reduce_exp_argument(clamp(x, is_float<V> ? T(-104) : T(-746), is_float<V> ? T(89) : T(710)));
+    V const r = argument.r;
+    V p;
+    if constexpr (is_float<V>) { // relative errors 2^-28 and 2^-58
+        p = polynomial(r, 1.3950603e-3f, 8.368953e-3f, 4.1666206e-2f, 1.6666518e-1f, 0.5f);
+    } else {
+        p = polynomial(r, 2.5118082814531992e-08, 2.763140858148516e-07, 2.7557215580639283e-06,
+                       2.4801489611483835e-05, 0.0001984126991821276, 0.0013888888947303508, 0.008333333333306813,
+                       0.04166666666651446, 0.166666666666667, 0.5000000000000013);
+    }
+    return scale(simd::fma(p, r * r, r) + V(T(1)), argument.n);
+}
+
+/// Twice 2^(n-1) exp(r) - 1/2: halves, so that the power of two does not overflow before the result does.
+template <class V>
+CALQUE_INLINE V expm1(V x) {
+    using namespace detail;
+    using T = element_of<V>;
+    auto const argument =
+        reduce_exp_argument(clamp(x, is_float<V> ? T(-18) : T(-40), is_float<V> ? T(88.8) : T(710)));
+    V const half = scaled_exp_minus(argument, power_of_two(argument.n_plus_rounder - V(T(1))), T(0.5));
+    // Tiny x: half a denormal would lose a bit, and -0 its sign.
+    return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);
+}
+
+/// With e = exp(-|x|), which neither overflows nor loses small results: e / (1 + e) for negative x, else 1 / (1 + e).
+template <class V>
+CALQUE_INLINE V sigmoid(V x) {
+    using namespace detail;
+    using T = element_of<V>;
+    V const zero(T(0)), one(T(1));
+    V const e = exp(-simd::abs(x));
+    V const sum = one + e;
+    V const lost = (one - sum) + e;
+    V const y = select_if<comparison::less>(x, zero, e, one) / sum;
+    // What rounding the sum lost is worth half an ulp of the result; 1 / sum is y or 1 - y.
+    V const reciprocal = select_if<comparison::less>(x, zero, one - y, y);
+    return simd::fnma(y * lost, reciprocal, y);
+}
+
+} // namespace math
+} // namespace v0
+} // namespace calque
