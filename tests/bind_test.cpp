@@ -75,6 +75,7 @@ static_assert(std::is_same_v<host_t<std::tuple<expr<float>, std::pair<expr<bool>
                              std::tuple<xt::xtensor<float, 1>, std::pair<bool, dense<host>>>>);
 static_assert(std::is_same_v<host_t<std::array<expr<float>, 2>, spec<float>, spec<float>>, std::array<float, 2>>);
 static_assert(std::is_same_v<host_t<calque::traced_struct<config>, spec<float>, spec<float, dyn>>, config>);
+static_assert(std::is_void_v<host_t<void>>);
 static_assert(calque::are_compatible<spec<float, dyn, 3>, spec<float, 2, calque::dim("n")>>());
 static_assert(!calque::are_compatible<spec<float, dyn, 3>, spec<float, 2, 4>>());
 static_assert(!calque::are_compatible<spec<float, dyn>, spec<double, dyn>>());

@@ -36,7 +36,9 @@ template <class Result, class Outputs, std::size_t First>
 constexpr auto host_type_of() {
     using result = std::remove_cvref_t<Result>;
     constexpr tree_kind kind = tree_kind_v<result>;
-    if constexpr (is_leaf(kind)) {
+    if constexpr (std::is_void_v<result>) {
+        return std::type_identity<void>{};
+    } else if constexpr (is_leaf(kind)) {
         return std::type_identity<output_array_t<type_at_t<Outputs, First>>>{};
     } else if constexpr (kind == tree_kind::tuple) {
         return host_type_of_children<result, Outputs, First>(tree_children_t<result>{},

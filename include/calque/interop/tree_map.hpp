@@ -120,23 +120,29 @@ struct mapped_tree {
 template <class Fn, class Tree, class... Others>
 constexpr auto tree_map(Fn&& fn, Tree&& tree, Others&&... others) {
     using plain = std::remove_cvref_t<Tree>;
-    static_assert((detail::have_same_structure<plain, std::remove_cvref_t<Others>>() && ...),
-                  "calque: tree_map: the trees have different structures");
-    auto make = [&]<class Leaf, std::size_t I>(std::type_identity<Leaf>, std::integral_constant<std::size_t, I>) {
-        using result = detail::mapped_leaf_t<I, Fn, std::remove_reference_t<Tree>, std::remove_reference_t<Others>...>;
-        static_assert(!is_unevaluated_expression_v<std::remove_cvref_t<result>>,
-                      "calque: tree_map: the function returns an unevaluated xtensor expression: return xt::eval(...)");
-        // A double where the field is a float: converted, as an assignment would. An integer field takes no fraction.
-        if constexpr (std::is_floating_point_v<Leaf> && std::is_floating_point_v<std::remove_cvref_t<result>>) {
-            return static_cast<Leaf>(
-                fn(detail::leaf_at<I, plain>(tree), detail::leaf_at<I, std::remove_cvref_t<Others>>(others)...));
-        } else {
-            return fn(detail::leaf_at<I, plain>(tree), detail::leaf_at<I, std::remove_cvref_t<Others>>(others)...);
-        }
-    };
-    using result = typename detail::mapped_tree<plain, 0, Fn, std::remove_reference_t<Tree>,
-                                                std::remove_reference_t<Others>...>::type;
-    return detail::build_tree<result, plain, 0>(make);
+    constexpr bool same = (detail::have_same_structure<plain, std::remove_cvref_t<Others>>() && ...);
+    static_assert(same, "calque: tree_map: the trees have different structures");
+    if constexpr (!same) {
+        return plain(tree); // so that the sentence above is the only error
+    } else {
+        auto make = [&]<class Leaf, std::size_t I>(std::type_identity<Leaf>, std::integral_constant<std::size_t, I>) {
+            using result = std::remove_cvref_t<
+                detail::mapped_leaf_t<I, Fn, std::remove_reference_t<Tree>, std::remove_reference_t<Others>...>>;
+            static_assert(!is_unevaluated_expression_v<result>,
+                          "calque: tree_map: the function returns an unevaluated xtensor expression: return "
+                          "xt::eval(...)");
+            // A double where the field is a float: converted, as an assignment would. An integer takes no fraction.
+            if constexpr (std::is_floating_point_v<Leaf> && std::is_floating_point_v<result>) {
+                return static_cast<Leaf>(
+                    fn(detail::leaf_at<I, plain>(tree), detail::leaf_at<I, std::remove_cvref_t<Others>>(others)...));
+            } else {
+                return fn(detail::leaf_at<I, plain>(tree), detail::leaf_at<I, std::remove_cvref_t<Others>>(others)...);
+            }
+        };
+        using mapped = typename detail::mapped_tree<plain, 0, Fn, std::remove_reference_t<Tree>,
+                                                    std::remove_reference_t<Others>...>::type;
+        return detail::build_tree<mapped, plain, 0>(make);
+    }
 }
 
 } // namespace v0

@@ -50,26 +50,43 @@ constexpr decltype(auto) with_children(Tree& tree, Fn&& fn) {
     }
 }
 
-template <class Structure, std::size_t First, class Tree, class Fn>
-constexpr void visit_leaves(Tree& tree, Fn& fn);
-
-template <std::size_t First, class... Structures, std::size_t... I, class Fn, class... Children>
-constexpr void visit_children(type_list<Structures...>, std::index_sequence<I...>, Fn& fn, Children&... children) {
-    static_assert(sizeof...(Structures) == sizeof...(Children),
-                  "calque: the outputs do not have the structure of the function's result");
-    (visit_leaves<Structures, First + leaf_offsets_v<Structures...>.values[I]>(children, fn), ...);
+/// Whether a tree of a type such as `Tree` has children to walk.
+template <class Tree>
+constexpr bool branches() {
+    if constexpr (is_positional_v<Tree> || is_family_v<Tree> || is_traced_struct_v<Tree>) {
+        return true;
+    } else {
+        return tree_kind_v<Tree> == tree_kind::aggregate;
+    }
 }
 
 template <class Structure, std::size_t First, class Tree, class Fn>
-constexpr void visit_leaves(Tree& tree, Fn& fn) {
+CALQUE_INLINE constexpr void visit_leaves(Tree& tree, Fn& fn);
+
+template <std::size_t First, class... Structures, std::size_t... I, class Fn, class... Children>
+CALQUE_INLINE constexpr void visit_children(type_list<Structures...>, std::index_sequence<I...>, Fn& fn,
+                                            Children&... children) {
+    constexpr bool as_many = sizeof...(Structures) == sizeof...(Children);
+    static_assert(as_many, "calque: the outputs do not have the structure of the function's result");
+    if constexpr (as_many) {
+        (visit_leaves<Structures, First + leaf_offsets_v<Structures...>.values[I]>(children, fn), ...);
+    }
+}
+
+template <class Structure, std::size_t First, class Tree, class Fn>
+CALQUE_INLINE constexpr void visit_leaves(Tree& tree, Fn& fn) {
     using structure = structure_t<Structure>;
     if constexpr (is_leaf(tree_kind_v<structure>)) {
         fn(std::integral_constant<std::size_t, First>{}, tree);
     } else if constexpr (tree_kind_v<structure> != tree_kind::empty) {
-        with_children(tree, [&fn](auto&... children) {
-            visit_children<First>(tree_children_t<structure>{}, std::index_sequence_for<decltype(children)...>{}, fn,
-                                  children...);
-        });
+        static_assert(branches<std::remove_const_t<Tree>>(),
+                      "calque: the outputs do not have the structure of the function's result");
+        if constexpr (branches<std::remove_const_t<Tree>>()) {
+            with_children(tree, [&fn](auto&... children) CALQUE_INLINE_LAMBDA {
+                visit_children<First>(tree_children_t<structure>{}, std::index_sequence_for<decltype(children)...>{},
+                                      fn, children...);
+            });
+        }
     }
 }
 
