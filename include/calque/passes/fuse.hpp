@@ -17,6 +17,7 @@ struct place {
     int reduced_axes = 0;          // how many last axes its row reductions fold; 0: none is known yet
     graph::node_id product = -1;   // it works on the tiles of this matrix product
     graph::node_id reduction = -1; // it is this reduction over rows
+    graph::node_id anchor = -1;    // dynamic extents are equal where values meet: a node with those of the space
 
     constexpr bool operator==(place const&) const = default;
 };
@@ -31,8 +32,10 @@ inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
 
 class fuser {
 public:
-    constexpr explicit fuser(graph_view const& g) : g_(g), places_(g.node_count), costs_(g.node_count) {
+    constexpr explicit fuser(graph_view const& g)
+        : g_(g), places_(g.node_count), same_extents_(g.node_count), costs_(g.node_count) {
         for (node_id id = 0; id < g.node_count; ++id) {
+            same_extents_[id] = id;
             places_[id] = place_of(id);
             costs_[id] = cost_of(id);
         }
@@ -72,11 +75,11 @@ private:
 
     // ---- places
 
-    constexpr place place_of(node_id id) const {
+    constexpr place place_of(node_id id) {
         node const& n = g_[id];
         switch (info(n.op).kind) {
         case op_kind::source: return {};
-        case op_kind::elementwise: return place_of_elementwise(n);
+        case op_kind::elementwise: return place_of_elementwise(id, n);
         case op_kind::reduction: return place_of_reduction(id, n);
         default: {
             place p;
@@ -84,6 +87,7 @@ private:
             if (n.op == code_of<ops::matmul>) {
                 p.space = n.shape;
                 p.product = id;
+                p.anchor = has_unnamed(p.space) ? id : -1;
             }
             return p;
         }
@@ -109,9 +113,10 @@ private:
         }
     }
 
-    constexpr place place_of_elementwise(node const& n) const {
+    constexpr place place_of_elementwise(node_id id, node const& n) {
         place joined;
         joined.space = n.shape;
+        joined.anchor = anchor_of(id, n);
         int from_memory = 0; // the level if no input's kernel is joined
         int highest = -1;    // the highest level of a kernel that might be joined
         for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
@@ -144,12 +149,49 @@ private:
         return fits(n.shape, candidate) ? candidate : joined;
     }
 
+    /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself.
+    constexpr node_id anchor_of(node_id id, node const& n) {
+        if (!has_unnamed(n.shape)) {
+            return -1;
+        }
+        node_id anchor = id;
+        for (int k = n.input_count - 1; k >= 0; --k) {
+            node_id const input = g_.input(n, k);
+            if (!is_shape_input(n.op, k) && g_[input].shape == n.shape) {
+                anchor = input;
+            }
+        }
+        return anchor == id ? id : same_extents(anchor);
+    }
+
+    constexpr bool has_unnamed(int shape_index) const {
+        shape const& s = g_.shapes[shape_index];
+        for (int axis = 0; axis < s.rank; ++axis) {
+            if (s[axis] == dyn) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The first of the nodes that have this one's extents.
+    constexpr node_id same_extents(node_id id) const {
+        while (id >= 0 && same_extents_[id] != id) {
+            id = same_extents_[id];
+        }
+        return id;
+    }
+
     /// Makes `candidate` a place where `p` is too, if there is one.
-    static constexpr bool join(place& candidate, place const& p) {
+    constexpr bool join(place& candidate, place const& p) {
         if (p.reduction >= 0 || (candidate.space >= 0 && candidate.space != p.space)) {
             return false;
         }
+        if (candidate.space >= 0 && p.anchor >= 0) {
+            same_extents_[same_extents(p.anchor)] = same_extents(candidate.anchor);
+        }
         candidate.space = p.space;
+        candidate.anchor = same_extents(p.anchor);
         if (p.reduced_axes != 0) {
             if (candidate.reduced_axes != 0 && candidate.reduced_axes != p.reduced_axes) {
                 return false;
@@ -183,12 +225,13 @@ private:
         return true;
     }
 
-    constexpr place place_of_reduction(node_id id, node const& n) const {
+    constexpr place place_of_reduction(node_id id, node const& n) {
         node_id const input = g_.input(n, 0);
         place const& p = places_[input];
         place own;
         own.space = g_[input].shape;
         own.level = level_after(input);
+        own.anchor = has_unnamed(own.space) ? same_extents(p.space == own.space ? p.anchor : input) : -1;
         if (!folds_last_axes(id)) {
             own.reduction = id;
             return own;
@@ -212,6 +255,7 @@ private:
     constexpr void number_kernels() {
         kernel_of_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
+            places_[id].anchor = same_extents(places_[id].anchor);
             kernel_of_[id] = places_[id].space < 0 ? -1 : number_of(places_[id]);
         }
     }
@@ -236,7 +280,8 @@ private:
             }
             for (int other = 0; other < kernels_.size(); ++other) {
                 place const& rows = kernels_[other];
-                if (rows.reduced_axes != 0 && rows.reduction < 0 && rows.space == p.space && rows.level == p.level) {
+                if (rows.reduced_axes != 0 && rows.reduction < 0 && rows.space == p.space && rows.level == p.level &&
+                    rows.anchor == p.anchor) {
                     united_[k] = other;
                     break;
                 }
@@ -344,6 +389,7 @@ private:
 
     graph_view g_;
     sequence<place> places_;
+    sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;
     sequence<int> kernel_of_;
     sequence<place> kernels_;

@@ -75,6 +75,7 @@ private:
                 own.kind = group_kind::movement;
                 own.node = id;
                 own.space = g_[id].shape;
+                own.space_node = id;
                 own.level = fusion_.level_of(id);
                 unordered.push_back(own);
                 unordered_of[id] = unordered.size() - 1;
@@ -106,10 +107,11 @@ private:
         result.reduced_axes = p.reduced_axes;
         if (p.product >= 0) {
             result.kind = group_kind::product;
-            result.node = p.product;
+            result.node = result.space_node = p.product;
         } else if (p.reduction >= 0) {
             result.kind = group_kind::columns;
             result.node = p.reduction;
+            result.space_node = g_.input(p.reduction, 0);
             graph::axis_set const axes = g_[p.reduction].attribute;
             while (!graph::contains(axes, result.first_reduced_axis)) {
                 ++result.first_reduced_axis;
@@ -220,6 +222,7 @@ private:
         group& x = groups_[index];
         graph::node const& n = g_[id];
         step s;
+        s.node = id;
         s.op = n.op;
         s.type = n.type;
         s.attribute = n.attribute;
@@ -231,13 +234,18 @@ private:
                 s.varies_along_rows |= input.varies_along_rows;
                 s.varies_along_columns |= input.varies_along_columns;
             }
-            if (graph::info(n.op).kind == graph::op_kind::reduction) {
+            bool const is_reduction = graph::info(n.op).kind == graph::op_kind::reduction;
+            if (is_reduction || (x.space_node < 0 && fusion_.is_stored(id) && n.shape == x.space)) {
+                x.space_node = is_reduction ? g_.input(n, 0) : id;
+            }
+            if (is_reduction) {
                 s.varies_along_columns = x.kind == group_kind::columns;
                 s.varies_along_rows &= x.kind == group_kind::rows;
             }
         } else if (x.kind == group_kind::product && id == x.node) {
             s.varies_along_rows = s.varies_along_columns = true;
         } else if (!g_.is<graph::ops::constant>(id)) {
+            s.op = graph::code_of<graph::ops::argument>; // whatever made it, here it is loaded
             s.leaf = leaves_.size() - x.first_leaf;
             leaves_.push_back(value_of(id));
             mark_variation(s, g_.shape(id), x);

@@ -18,6 +18,7 @@ enum class group_kind : std::uint8_t {
 
 /// One operation of a fused kernel, on steps before it.
 struct step {
+    graph::node_id node = -1;
     graph::op_code op{};
     dtype type = dtype::float32;
     std::uint64_t attribute = 0;
@@ -34,6 +35,7 @@ struct group {
     group_kind kind = group_kind::rows;
     graph::node_id node = -1;   // the matrix product, or the operation that moves elements
     int space = 0;              // the graph's shape over which the group iterates
+    graph::node_id space_node = -1; // a node of that shape: what it is in a call
     int reduced_axes = 0;       // rows: how many last axes a reduction folds; columns: how many axes it folds,
     int first_reduced_axis = 0; // and the first of them
     int level = 0;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Operations composed of others: written once, on untyped values. Fusion makes single kernels of them.
+#pragma once
+
+#include <calque/graph/value.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// The arithmetic mean; NaN over an empty axis. The axes keep extent 1.
+constexpr value mean(value x, axis_set axes) {
+    return sum(x, axes) / element_count(x, axes);
+}
+
+/// exp(x) / sum(exp(x)), with the maximum subtracted before, so that nothing overflows.
+constexpr value softmax(value x, axis_set axes) {
+    value const e = exp(x - stop_gradient(reduce_max(x, axes)));
+    return e / sum(e, axes);
+}
+
+/// log(softmax(x)), without the rounding of the quotient.
+constexpr value log_softmax(value x, axis_set axes) {
+    value const shifted = x - stop_gradient(reduce_max(x, axes));
+    return shifted - log(sum(exp(shifted), axes));
+}
+
+/// log(sum(exp(x))), without overflow. The axes keep extent 1.
+///
+/// An infinite maximum is not subtracted: of -inf alone the result is -inf, of any +inf it is +inf.
+constexpr value logsumexp(value x, axis_set axes) {
+    value const largest = stop_gradient(reduce_max(x, axes));
+    value const finite = where(largest - largest == 0, largest, zero_of(largest));
+    return log(sum(exp(x - finite), axes)) + finite;
+}
+
+/// The index of the first largest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
+constexpr value argmax(value x, int axis) {
+    axis_set const axes = axis_set{1} << axis;
+    value const hit = is_floating(x.type()) ? (x == reduce_max(x, axes)) | (x != x) : x == reduce_max(x, axes);
+    value const index = iota_like(x, axis, dtype::int64);
+    return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
+}
+
+/// 1 where the index of the new last axis, of extent `classes`, is the label, else 0.
+constexpr value one_hot(value labels, extent_t classes, dtype type) {
+    value const column = expand_dims(labels, axis_set{1} << labels.rank());
+    shape like;
+    like.push_back(classes);
+    value const index = iota_like(broadcast_to(zero_of(labels), like), 0, labels.type());
+    return cast(column == index, type);
+}
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

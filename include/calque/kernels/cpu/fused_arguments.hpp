@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Where a fused kernel reads and writes, and how it does.
+#pragma once
+
+#include <calque/kernels/cpu/pack.hpp>
+
+#include <cstddef>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// Where a fused kernel reads and writes. Strides are in elements, from one row to the next; along columns what varies
+/// is contiguous.
+template <int Leaves, int Results>
+struct fused_arguments {
+    void const* leaves[Leaves == 0 ? 1 : Leaves];
+    std::ptrdiff_t leaf_row_strides[Leaves == 0 ? 1 : Leaves];
+    void* results[Results == 0 ? 1 : Results];
+    std::ptrdiff_t result_row_strides[Results == 0 ? 1 : Results];
+    void const* tile = nullptr; // products: the tile that is finished
+    std::ptrdiff_t tile_row_stride = 0;
+    std::byte* scratch = nullptr; // `scratch_bytes(columns)` bytes, aligned to 64
+};
+
+namespace detail {
+
+/// A pack from memory: all of it, or (`Masked`) its first `n` elements.
+template <bool Masked, int U, class T>
+CALQUE_INLINE simd::pack<T, U> load(T const* p, int n) {
+    if constexpr (Masked) {
+        return simd::pack<T, U>::load(p, n);
+    } else {
+        return simd::pack<T, U>::load(p);
+    }
+}
+
+template <bool Masked, class T, int U>
+CALQUE_INLINE void store(T* p, simd::pack<T, U> const& x, int n) {
+    if constexpr (Masked) {
+        x.store(p, n);
+    } else {
+        x.store(p);
+    }
+}
+
+} // namespace detail
+} // namespace kernels
+} // namespace v0
+} // namespace calque

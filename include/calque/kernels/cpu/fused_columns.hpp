@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a fused group that reduces over rows: elementwise work, folded into one row of totals.
+#pragma once
+
+#include <calque/kernels/cpu/fused_arguments.hpp>
+#include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/unroll_steps.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// Folds the rows of a group's space: the last step is the reduction, and the group's one result its row of totals.
+///
+/// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1;
+/// so memory is read as it lies, and rounding errors grow with the number of rows over `rows_at_once`.
+template <class Group>
+class fused_columns {
+public:
+    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+
+    static constexpr int step_count = Group::step_count;
+
+    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        fused_columns kernel(a);
+        kernel.template compute_row_values<false>(kernel.row_, 0);
+        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n)
+                                                       CALQUE_INLINE_LAMBDA {
+                                                           simd::pack<T, groups> const none(identity);
+                                                           detail::store<masked>(kernel.totals() + j, none, n);
+                                                       });
+        for (std::ptrdiff_t i = 0; i < rows; i += rows_at_once) {
+            std::ptrdiff_t const end = i + rows_at_once < rows ? i + rows_at_once : rows;
+            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n)
+                                                           CALQUE_INLINE_LAMBDA {
+                                                               kernel.template fold_block<masked, groups>(i, end, j, n);
+                                                           });
+        }
+    }
+
+private:
+    static constexpr int reduction = step_count - 1;
+    static constexpr int reduced = step_v<Group, reduction>.inputs[0];
+    static constexpr std::ptrdiff_t rows_at_once = 8;
+    static constexpr int groups_at_once = 4;
+
+    using Op = step_op<Group, reduction>;
+    using T = step_element<Group, reduction>;
+    static constexpr T identity = Op::template identity<T>;
+
+    CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
+
+    CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
+
+    /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row.
+    template <class F>
+    static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
+        constexpr std::ptrdiff_t block = groups_at_once * simd::width;
+        std::ptrdiff_t j = 0;
+        for (; j + block <= columns; j += block) {
+            f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
+        }
+        for (; j < columns; j += simd::width) {
+            std::ptrdiff_t const left = columns - j;
+            f(std::true_type{}, std::integral_constant<int, 1>{}, j,
+              static_cast<int>(left < simd::width ? left : simd::width));
+        }
+    }
+
+    template <bool Masked, int U>
+    CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
+        simd::pack<T, U> total(identity);
+        for (std::ptrdiff_t i = first; i < end; ++i) {
+            step_registers<Group, 1> row = row_;
+            compute_row_values<true>(row, i);
+            step_registers<Group, U> column;
+            unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
+                if constexpr (step_v<Group, step>.varies_along_columns) {
+                    column.template at<step>() = compute<step, Masked>(column, row, i, j, n);
+                }
+            });
+            total = Op::combine(total, column_input<reduced>(column, row));
+        }
+        T* const place = totals() + j;
+        detail::store<Masked>(place, Op::combine(detail::load<Masked, U>(place, n), total), n);
+    }
+
+    template <int I, bool Masked, int U>
+    CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, std::ptrdiff_t i,
+                               std::ptrdiff_t j, int n) {
+        constexpr passes::step s = step_v<Group, I>;
+        if constexpr (s.leaf >= 0) {
+            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+            return detail::load<Masked, U>(static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset + j,
+                                           n);
+        } else {
+            return apply_step<Group, I>(
+                [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(column, row); });
+        }
+    }
+
+    /// What does not vary along columns: once a row, or once a call.
+    template <bool PerRow>
+    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
+        unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr passes::step s = step_v<Group, step>;
+            constexpr bool is_value = !s.varies_along_columns && !std::is_same_v<step_op<Group, step>, graph::ops::constant>;
+            if constexpr (is_value && s.varies_along_rows == PerRow) {
+                if constexpr (s.leaf >= 0) {
+                    std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+                    using E = step_element<Group, step>;
+                    row.template at<step>() = simd::pack<E, 1>(static_cast<E const*>(a_.leaves[s.leaf])[offset]);
+                } else {
+                    row.template at<step>() = apply_step<Group, step>(
+                        [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(row, row); });
+                }
+            }
+        });
+    }
+
+    arguments const& a_;
+    step_registers<Group, 1> row_;
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a fused group over rows: elementwise work, reductions along rows, and what consumes them, row by row.
+#pragma once
+
+#include <calque/kernels/cpu/fused_arguments.hpp>
+#include <calque/kernels/cpu/phases.hpp>
+#include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/unroll_steps.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// `Group`: a type with the constants `step_count`, `leaf_count`, `result_count`, `steps()` (an array of steps) and
+/// `is_full(r)` (whether result r has a value for each column, not one for each row).
+template <class Group>
+class fused_rows {
+public:
+    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+
+    static constexpr int step_count = Group::step_count;
+    static constexpr phase_plan<step_count> plan =
+        plan_phases<step_count>(Group::steps(), [](int r) { return Group::is_full(r); });
+
+    /// Bytes of scratch for rows of this many columns.
+    static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
+        return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
+    }
+
+    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        fused_rows kernel(a, columns);
+        kernel.template compute_row_values<0, false>(0);
+        for (std::ptrdiff_t i = 0; i < rows; ++i) {
+            kernel.run_row(i);
+        }
+    }
+
+private:
+    using row_registers = step_registers<Group, 1>;
+
+    static constexpr std::size_t row_bytes(std::ptrdiff_t columns) {
+        constexpr std::size_t widest = 4 * simd::width * sizeof(double); // a whole pack may be stored at the end
+        return (static_cast<std::size_t>(columns) * sizeof(double) + widest + 63) / 64 * 64;
+    }
+
+    CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
+
+    CALQUE_INLINE void run_row(std::ptrdiff_t i) {
+        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i); });
+        compute_row_values<plan.count, true>(i);
+        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr int r = step_v<Group, step>.result;
+            if constexpr (r >= 0) {
+                if constexpr (!Group::is_full(r)) {
+                    using T = step_element<Group, step>;
+                    row_value<step>().store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
+                }
+            }
+        });
+    }
+
+    // ---- values that a row has once
+
+    template <int I>
+    CALQUE_INLINE auto row_value() {
+        return column_input<I>(row_, row_);
+    }
+
+    /// What does not vary along columns and becomes computable in `Phase`: once a row, or (`PerRow` false) once a call.
+    template <int Phase, bool PerRow>
+    CALQUE_INLINE void compute_row_values(std::ptrdiff_t i) {
+        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr passes::step s = step_v<Group, step>;
+            using Op = step_op<Group, step>;
+            using T = step_element<Group, step>;
+            constexpr bool is_value = !s.varies_along_columns && !detail::is_reduction(s) &&
+                                      !std::is_same_v<Op, graph::ops::constant>;
+            // A call's values are those that no row and no reduction has a part in; phase 0 has all of them.
+            constexpr bool is_per_row = s.varies_along_rows || plan.ready[step] > 0;
+            if constexpr (is_value && plan.ready[step] == Phase && is_per_row == PerRow) {
+                if constexpr (s.leaf >= 0) {
+                    std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+                    row_.template at<step>() = simd::pack<T, 1>(static_cast<T const*>(a_.leaves[s.leaf])[offset]);
+                } else {
+                    row_.template at<step>() =
+                        apply_step<Group, step>([&](auto input) CALQUE_INLINE_LAMBDA { return row_value<input>(); });
+                }
+            }
+        });
+    }
+
+    // ---- one walk along a row
+
+    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
+    static constexpr int groups_of_phase(int phase) {
+        return plan.cost[phase] <= 8 || (plan.reduces[phase] && plan.cost[phase] <= 24) ? 4 : 2;
+    }
+
+    template <int Phase>
+    CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
+        constexpr int U = groups_of_phase(Phase);
+        constexpr std::ptrdiff_t block = U * simd::width;
+        compute_row_values<Phase, true>(i);
+        step_registers<Group, U> wide;
+        start_reductions<Phase>(wide);
+        std::ptrdiff_t j = 0;
+        for (; j + block <= columns_; j += block) {
+            run_block<Phase, false>(wide, i, j, 0);
+        }
+        step_registers<Group, 1> narrow;
+        fold_reductions<Phase>(wide, narrow);
+        for (; j < columns_; j += simd::width) {
+            std::ptrdiff_t const left = columns_ - j;
+            run_block<Phase, true>(narrow, i, j, static_cast<int>(left < simd::width ? left : simd::width));
+        }
+        finish_reductions<Phase>(narrow);
+    }
+
+    /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
+    template <int Phase, bool Masked, int U>
+    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+        step_registers<Group, U> column;
+        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr passes::step s = step_v<Group, step>;
+            if constexpr (detail::is_reduction(s)) {
+                if constexpr (plan.ready[step] == Phase) {
+                    accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
+                }
+            } else if constexpr (plan.loads(step, Phase)) {
+                column.template at<step>() = detail::load<Masked, U>(scratch<step>() + j, n);
+            } else if constexpr (plan.computes(step, Phase)) {
+                column.template at<step>() = compute<step, Masked>(column, i, j, n);
+            }
+        });
+        // After all loads of this block, so that a result may take the place of an argument.
+        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr passes::step s = step_v<Group, step>;
+            if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
+                detail::store<Masked>(scratch<step>() + j, column.template at<step>(), n);
+            }
+            if constexpr (plan.stored_in[step] == Phase) {
+                auto* const row = static_cast<step_element<Group, step>*>(a_.results[s.result]) +
+                                  i * a_.result_row_strides[s.result];
+                detail::store<Masked>(row + j, column_input<step>(column, row_), n);
+            }
+        });
+    }
+
+    template <int I, bool Masked, int U>
+    CALQUE_INLINE auto compute(step_registers<Group, U>& column, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+        constexpr passes::step s = step_v<Group, I>;
+        using T = step_element<Group, I>;
+        if constexpr (s.leaf >= 0) {
+            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+            return detail::load<Masked, U>(static_cast<T const*>(a_.leaves[s.leaf]) + offset + j, n);
+        } else if constexpr (std::is_same_v<step_op<Group, I>, graph::ops::matmul>) {
+            return detail::load<Masked, U>(static_cast<T const*>(a_.tile) + i * a_.tile_row_stride + j, n);
+        } else {
+            return apply_step<Group, I>(
+                [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(column, row_); });
+        }
+    }
+
+    template <int I>
+    CALQUE_INLINE auto* scratch() const {
+        return reinterpret_cast<step_element<Group, I>*>(
+            a_.scratch + static_cast<std::size_t>(plan.scratch[I]) * row_bytes(columns_));
+    }
+
+    // ---- reductions
+
+    template <int I>
+    static constexpr auto identity = step_op<Group, I>::template identity<step_element<Group, I>>;
+
+    template <int I, bool Masked, class T, int U>
+    static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int n) {
+        if constexpr (Masked) {
+            x = keep_first(x, simd::pack<T, U>(identity<I>), n);
+        }
+        auto& total = accumulators.template at<I>();
+        total = step_op<Group, I>::combine(total, x);
+    }
+
+    template <int Phase, class F>
+    static CALQUE_INLINE void for_each_reduction(F&& f) {
+        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            if constexpr (detail::is_reduction(step_v<Group, step>) && plan.ready[step] == Phase) {
+                f(step);
+            }
+        });
+    }
+
+    template <int Phase, int U>
+    static CALQUE_INLINE void start_reductions(step_registers<Group, U>& accumulators) {
+        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            accumulators.template at<step>() = simd::pack<step_element<Group, step>, U>(identity<step>);
+        });
+    }
+
+    template <int Phase, int U>
+    static CALQUE_INLINE void fold_reductions(step_registers<Group, U>& wide, step_registers<Group, 1>& narrow) {
+        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            using Op = step_op<Group, step>;
+            narrow.template at<step>() = fold_groups(
+                wide.template at<step>(), [](auto x, auto y) CALQUE_INLINE_LAMBDA { return Op::combine(x, y); });
+        });
+    }
+
+    template <int Phase>
+    CALQUE_INLINE void finish_reductions(step_registers<Group, 1>& narrow) {
+        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            using T = step_element<Group, step>;
+            row_.template at<step>() = simd::pack<T, 1>(fold_pack<step_op<Group, step>>(narrow.template at<step>()));
+        });
+    }
+
+    arguments const& a_;
+    std::ptrdiff_t const columns_;
+    row_registers row_;
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

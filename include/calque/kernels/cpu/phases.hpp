@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The phases of a row program: a row is walked once for each reduction that must be finished before work can go on.
+// What a later walk needs again it recomputes if that is cheap, else it keeps it in a scratch row, which stays in L1.
+#pragma once
+
+#include <calque/passes/schedule.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+inline constexpr int max_phases = 16;
+
+/// What the phases of a row program do with each of its `N` steps.
+template <int N>
+struct phase_plan {
+    int count = 1;                  // phases
+    int ready[N]{};                 // the first phase in which a step's inputs are there
+    std::uint16_t computed_in[N]{}; // steps along columns: the phases that compute it, as bits
+    std::uint16_t loaded_in[N]{};   // the phases that load it from its scratch row
+    int scratch[N]{};               // its scratch row; -1: none
+    int scratch_rows = 0;
+    int stored_in[N]{};        // results: the phase that stores it
+    int last_read[N]{};        // leaves: the last phase that loads it
+    int cost[max_phases]{};    // instructions a pack
+    bool reduces[max_phases]{};
+
+    constexpr bool computes(int step, int phase) const { return (computed_in[step] >> phase & 1) != 0; }
+    constexpr bool loads(int step, int phase) const { return (loaded_in[step] >> phase & 1) != 0; }
+};
+
+namespace detail {
+
+/// Recomputing up to this many instructions is cheaper than a store and a load.
+inline constexpr int cheap_to_recompute = 12;
+
+constexpr bool is_reduction(passes::step const& s) {
+    return graph::info(s.op).kind == graph::op_kind::reduction;
+}
+
+} // namespace detail
+
+/// Plans the phases of `N` steps. `is_full(r)`: whether result r has a value for each column.
+template <int N>
+constexpr phase_plan<N> plan_phases(passes::step const* steps, auto is_full) {
+    phase_plan<N> p;
+    for (int i = 0; i < N; ++i) {
+        passes::step const& s = steps[i];
+        for (int k = 0; k < s.input_count; ++k) {
+            int const input = s.inputs[k];
+            int const after = p.ready[input] + (detail::is_reduction(steps[input]) ? 1 : 0);
+            p.ready[i] = after > p.ready[i] ? after : p.ready[i];
+        }
+        bool const needs_columns = detail::is_reduction(s) || (s.result >= 0 && is_full(s.result));
+        if (needs_columns && p.ready[i] >= p.count) {
+            p.count = p.ready[i] + 1;
+        }
+        p.scratch[i] = p.stored_in[i] = p.last_read[i] = -1;
+    }
+    int tree_cost[N]{};
+    for (int i = 0; i < N; ++i) {
+        tree_cost[i] = steps[i].leaf >= 0 ? 1 : graph::info(steps[i].op).cost;
+        for (int k = 0; k < steps[i].input_count; ++k) {
+            int const input = steps[i].inputs[k];
+            tree_cost[i] += steps[input].varies_along_columns ? tree_cost[input] : 0;
+        }
+    }
+    for (int phase = 0; phase < p.count; ++phase) {
+        bool needed[N]{};
+        for (int i = 0; i < N; ++i) {
+            passes::step const& s = steps[i];
+            if (detail::is_reduction(s) && p.ready[i] == phase) {
+                needed[s.inputs[0]] = true;
+                p.reduces[phase] = true;
+            }
+            if (s.result >= 0 && is_full(s.result) && p.ready[i] == phase) {
+                needed[i] = true;
+                p.stored_in[i] = phase;
+            }
+        }
+        for (int i = N - 1; i >= 0; --i) {
+            passes::step const& s = steps[i];
+            if (!needed[i] || !s.varies_along_columns) {
+                continue;
+            }
+            if (p.computed_in[i] != 0 && s.leaf < 0 && tree_cost[i] >= detail::cheap_to_recompute) {
+                p.loaded_in[i] = static_cast<std::uint16_t>(p.loaded_in[i] | 1u << phase);
+                p.scratch[i] = p.scratch[i] < 0 ? p.scratch_rows++ : p.scratch[i];
+                p.cost[phase] += 1;
+                continue;
+            }
+            p.computed_in[i] = static_cast<std::uint16_t>(p.computed_in[i] | 1u << phase);
+            p.cost[phase] += s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+            if (s.leaf >= 0) {
+                p.last_read[i] = phase;
+            }
+            for (int k = 0; k < s.input_count; ++k) {
+                needed[s.inputs[k]] = true;
+            }
+        }
+    }
+    return p;
+}
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

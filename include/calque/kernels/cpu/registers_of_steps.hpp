@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The registers of a fused kernel, one slot a step, and how a step is computed from those of its inputs.
+#pragma once
+
+#include <calque/core/type_list.hpp>
+#include <calque/kernels/cpu/math.hpp>
+#include <calque/kernels/cpu/pack.hpp>
+#include <calque/passes/schedule.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+namespace detail {
+
+template <class List>
+struct as_type_list;
+template <class... Ops>
+struct as_type_list<graph::op_list<Ops...>> {
+    using type = type_list<Ops...>;
+};
+
+} // namespace detail
+
+/// The operation of a code.
+template <graph::op_code Code>
+using op_at = type_at_t<typename detail::as_type_list<graph::op_set>::type, static_cast<std::size_t>(Code)>;
+
+/// Step `I` of a group, and its operation and element type.
+template <class Group, int I>
+inline constexpr passes::step step_v = Group::steps()[I];
+template <class Group, int I>
+using step_op = op_at<step_v<Group, I>.op>;
+template <class Group, int I>
+using step_element = type_of<step_v<Group, I>.type>;
+
+/// The register of one step: a base class each, so that the slot of a step is found by its type alone.
+template <int I, class T, int U>
+struct step_slot {
+    simd::pack<T, U> value;
+};
+
+template <class Group, int U, class Indices>
+struct step_slots;
+template <class Group, int U, int... I>
+struct step_slots<Group, U, std::integer_sequence<int, I...>> : step_slot<I, step_element<Group, I>, U>... {};
+
+/// One pack of `U` groups for every step of a group of nodes. Unused ones cost nothing: they are never written.
+template <class Group, int U>
+struct step_registers : step_slots<Group, U, std::make_integer_sequence<int, Group::step_count>> {
+    static constexpr int groups = U;
+
+    template <int I>
+    CALQUE_INLINE simd::pack<step_element<Group, I>, U>& at() {
+        return static_cast<step_slot<I, step_element<Group, I>, U>&>(*this).value;
+    }
+};
+
+/// The value of a row in each lane of a wider pack.
+template <int U, class T>
+CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, 1> const& x) {
+    if constexpr (U == 1) {
+        return x;
+    } else {
+        return simd::pack<T, U>::generate([&](auto) CALQUE_INLINE_LAMBDA { return x.r[0]; });
+    }
+}
+
+/// Input step `I` of a step that is computed along columns: from the column's registers or, splat, from the row's.
+template <int I, class Group, int U>
+CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, 1>& row) {
+    using T = step_element<Group, I>;
+    if constexpr (std::is_same_v<step_op<Group, I>, graph::ops::constant>) {
+        return simd::pack<T, U>(graph::from_bits<T>(step_v<Group, I>.attribute));
+    } else if constexpr (step_v<Group, I>.varies_along_columns) {
+        return column.template at<I>();
+    } else {
+        return widen<U>(row.template at<I>());
+    }
+}
+
+/// Applies the operation of step `I` to its inputs; `input(constant)` gives the pack of a step.
+template <class Group, int I, class Input>
+CALQUE_INLINE auto apply_step(Input&& input) {
+    constexpr passes::step s = step_v<Group, I>;
+    using Op = step_op<Group, I>;
+    if constexpr (std::is_same_v<Op, graph::ops::cast>) {
+        return Op::template apply_to<step_element<Group, I>>(input(std::integral_constant<int, s.inputs[0]>{}));
+    } else if constexpr (s.input_count == 1) {
+        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}));
+    } else if constexpr (s.input_count == 2) {
+        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}),
+                         input(std::integral_constant<int, s.inputs[1]>{}));
+    } else {
+        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}),
+                         input(std::integral_constant<int, s.inputs[1]>{}),
+                         input(std::integral_constant<int, s.inputs[2]>{}));
+    }
+}
+
+/// The fold of all lanes of a pack by a reduction.
+template <class Op, class T, int U>
+CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {
+    if constexpr (std::is_same_v<Op, graph::ops::sum>) {
+        return simd::reduce_add(x);
+    } else if constexpr (std::is_same_v<Op, graph::ops::reduce_max>) {
+        return simd::reduce_max(x);
+    } else {
+        static_assert(std::is_same_v<Op, graph::ops::reduce_min>);
+        return simd::reduce_min(x);
+    }
+}
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque

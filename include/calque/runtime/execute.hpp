@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Runs a plan: launches the kernels of the schedule, one after the other.
+#pragma once
+
+#include <calque/kernels/cpu/fused_columns.hpp>
+#include <calque/kernels/cpu/fused_rows.hpp>
+#include <calque/kernels/cpu/matmul.hpp>
+#include <calque/runtime/move.hpp>
+#include <calque/runtime/plan.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// The base addresses of a call: arguments, outputs, arena, the plan's scalars.
+using base_addresses = std::byte* const*;
+
+CALQUE_INLINE std::byte* address(base_addresses bases, location const& at) {
+    return bases[at.base] + at.offset;
+}
+
+/// Executes the groups of `Compiled`, whose `optimized` graph and `schedule` are constants.
+template <class Compiled>
+class executor {
+    static constexpr auto const& schedule = Compiled::schedule;
+    static constexpr passes::schedule_size size = Compiled::size;
+
+    template <int K>
+    using group = typename Compiled::template group<K>;
+
+public:
+    using plan = plan_storage<size>;
+
+    /// Bytes of scratch that the fused kernel of a group needs.
+    static constexpr std::size_t scratch_bytes(int k, std::ptrdiff_t columns) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            std::size_t bytes = 0;
+            (void)((K == k && (bytes = scratch_bytes_of<K>(columns), true)) || ...);
+            return bytes;
+        }(std::make_integer_sequence<int, size.groups>{});
+    }
+
+    CALQUE_INLINE executor(plan const& p, base_addresses bases) : plan_(p), bases_(bases) {}
+
+    CALQUE_INLINE void run() const {
+        kernels::unroll_steps<0, size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
+            if (plan_.copy_count != 0) [[unlikely]] {
+                run_copies(k);
+            }
+            constexpr passes::group_kind kind = group<k>::description.kind;
+            if constexpr (kind == passes::group_kind::movement) {
+                run_movement<k>();
+            } else if constexpr (kind == passes::group_kind::product) {
+                run_product<k>();
+            } else if constexpr (kind == passes::group_kind::columns) {
+                run_fused<k, kernels::fused_columns<group<k>>>();
+            } else {
+                run_fused<k, kernels::fused_rows<group<k>>>();
+            }
+        });
+    }
+
+private:
+    template <int K>
+    static constexpr std::size_t scratch_bytes_of(std::ptrdiff_t columns) {
+        if constexpr (group<K>::description.kind == passes::group_kind::rows) {
+            return kernels::fused_rows<group<K>>::scratch_bytes(columns);
+        } else {
+            return 0;
+        }
+    }
+
+    std::byte* workspace() const {
+        return address(bases_, {Compiled::argument_count + Compiled::output_count,
+                                static_cast<std::ptrdiff_t>(plan_.workspace_offset)});
+    }
+
+    CALQUE_COLD void run_copies(int before_group) const {
+        for (int i = 0; i < plan_.copy_count; ++i) {
+            copy_plan const& c = plan_.copies[i];
+            if (c.before_group == before_group) {
+                kernels::copy_strided(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
+                                      {address(bases_, c.from), c.from_steps}, c.element_bytes);
+            }
+        }
+    }
+
+    // ---- fused kernels
+
+    template <int K, int FirstLeaf, class Arguments>
+    CALQUE_INLINE void fill(Arguments& a) const {
+        constexpr passes::group const& x = group<K>::description;
+        kernels::unroll_steps<FirstLeaf, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
+            leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
+            a.leaves[i] = address(bases_, leaf.at);
+            a.leaf_row_strides[i] = leaf.row_stride;
+        });
+        kernels::unroll_steps<0, x.result_count>([&](auto i) CALQUE_INLINE_LAMBDA {
+            result_plan const& result = plan_.results[x.first_result + i];
+            a.results[i] = address(bases_, result.at);
+            a.result_row_strides[i] = result.row_stride;
+        });
+    }
+
+    template <int K, class Kernel>
+    CALQUE_INLINE void run_fused() const {
+        group_plan const& loops = plan_.groups[K];
+        typename Kernel::arguments a;
+        fill<K, 0>(a);
+        if constexpr (group<K>::description.kind == passes::group_kind::rows) {
+            if constexpr (Kernel::plan.scratch_rows != 0) {
+                a.scratch = workspace();
+            }
+        }
+        if (loops.outer_rank == 0) [[likely]] {
+            Kernel::run(a, loops.rows, loops.columns);
+        } else {
+            run_outer_loops<K, Kernel>(a, 0);
+        }
+    }
+
+    template <int K, class Kernel>
+    __attribute__((noinline)) void run_outer_loops(typename Kernel::arguments a, int axis) const {
+        constexpr passes::group const& x = group<K>::description;
+        group_plan const& loops = plan_.groups[K];
+        for (std::ptrdiff_t i = 0; i < loops.outer_extents[axis]; ++i) {
+            if (axis + 1 == loops.outer_rank) {
+                Kernel::run(a, loops.rows, loops.columns);
+            } else {
+                run_outer_loops<K, Kernel>(a, axis + 1);
+            }
+            kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
+                constexpr int v = schedule.leaves[x.first_leaf + l];
+                using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
+                a.leaves[l] =
+                    static_cast<T const*>(a.leaves[l]) + plan_.leaves[x.first_leaf + l].outer_strides[axis];
+            });
+            kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
+                constexpr int v = schedule.results[x.first_result + r];
+                using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
+                a.results[r] = static_cast<T*>(a.results[r]) + plan_.results[x.first_result + r].outer_strides[axis];
+            });
+        }
+    }
+
+    // ---- matrix products
+
+    /// Whether a product's result is all that its group stores: it goes straight to memory then.
+    template <int K>
+    static constexpr bool is_plain_product() {
+        return group<K>::step_count == 1;
+    }
+
+    template <int K>
+    struct epilogue_context {
+        using kernel = kernels::fused_rows<group<K>>;
+        using element = type_of<Compiled::optimized.nodes[group<K>::description.node].type>;
+
+        typename kernel::arguments whole;
+
+        /// Runs the fused work on a tile of the product.
+        static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
+                            std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+            typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
+            kernels::unroll_steps<0, group<K>::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+                constexpr passes::step s = group<K>::steps()[step];
+                using T = type_of<s.type>;
+                if constexpr (s.leaf >= 0) {
+                    a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
+                                       (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
+                                       (s.varies_along_columns ? j : 0);
+                }
+                if constexpr (s.result >= 0) {
+                    a.results[s.result] =
+                        static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] + j;
+                }
+            });
+            a.tile = tile;
+            a.tile_row_stride = tile_stride;
+            kernel::run(a, rows, columns);
+        }
+    };
+
+    template <int K>
+    __attribute__((noinline)) void run_product() const {
+        constexpr passes::group const& x = group<K>::description;
+        using T = typename epilogue_context<K>::element;
+        group_plan const& loops = plan_.groups[K];
+        auto const operand = [&](int i) {
+            leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
+            return kernels::matrix_ref<T>{reinterpret_cast<T const*>(address(bases_, leaf.at)), leaf.row_stride,
+                                          leaf.outer_strides[0]};
+        };
+        if constexpr (is_plain_product<K>()) {
+            result_plan const& result = plan_.results[x.first_result];
+            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
+                               reinterpret_cast<T*>(address(bases_, result.at)), loops.columns, workspace());
+        } else {
+            epilogue_context<K> context;
+            fill<K, 2>(context.whole);
+            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
+                               kernels::tile_sink<T>{&epilogue_context<K>::consume, &context}, workspace());
+        }
+    }
+
+    // ---- movement
+
+    template <int K>
+    __attribute__((noinline)) void run_movement() const {
+        constexpr passes::group const& x = group<K>::description;
+        constexpr graph::node n = Compiled::optimized.nodes[group<K>::description.node];
+        using T = type_of<n.type>;
+        auto const operand = [&](int i) {
+            value_plan const& v = plan_.values[schedule.leaves[x.first_leaf + i]];
+            return moved_value{address(bases_, v.at), v.extents, v.steps};
+        };
+        value_plan const& out = plan_.values[schedule.results[x.first_result]];
+        moved_value const to{address(bases_, out.at), out.extents, out.steps};
+        if constexpr (n.op == graph::code_of<graph::ops::iota>) {
+            fill_iota<T>(to);
+        } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
+            std::ptrdiff_t start = 0;
+            for (int i = 0; i < x.leaf_count; ++i) {
+                start += copy_part(to, operand(i), static_cast<int>(n.attribute), start, sizeof(T));
+            }
+        } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint>) {
+            graph::graph_view const g = Compiled::optimized.view();
+            graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);
+            place_slice(to, operand(0), g.shapes[lists.starts], g.shapes[lists.stops], g.shapes[lists.steps], sizeof(T));
+        } else {
+            constexpr int v = schedule.leaves[x.first_leaf + 1];
+            using I = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
+            if constexpr (n.op == graph::code_of<graph::ops::take>) {
+                take_elements<I>(to, operand(0), operand(1), static_cast<int>(n.attribute), sizeof(T));
+            } else {
+                static_assert(n.op == graph::code_of<graph::ops::take_adjoint>);
+                add_taken<T, I>(to, operand(0), operand(1), static_cast<int>(n.attribute));
+            }
+        }
+    }
+
+    plan const& plan_;
+    base_addresses bases_;
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque

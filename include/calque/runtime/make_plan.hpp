@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// Makes a plan: from the concrete shapes of a call to places in memory, loops and copies. Works in constant evaluation.
+#pragma once
+
+#include <calque/runtime/iteration.hpp>
+#include <calque/runtime/memory.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// What a plan is made from: the program, and the arguments of one call.
+struct plan_input {
+    graph::graph_view g;
+    passes::schedule_view schedule;
+    shape const* shapes = nullptr;                     // of every node
+    calque::strides const* argument_strides = nullptr; // by argument
+    int argument_count = 0;
+    std::size_t (*scratch_bytes)(int group, std::ptrdiff_t columns) = nullptr; // of fused kernels
+};
+
+class planner {
+public:
+    constexpr planner(plan_input const& in, plan_view const& out) : in_(in), out_(out) {}
+
+    /// Whether the shapes of this call are those that fusion has taken for equal: only dynamic extents that broadcast
+    /// make them differ.
+    constexpr bool suits_fusion() const {
+        for (int k = 0; k < in_.schedule.group_count; ++k) {
+            passes::group const& x = in_.schedule.groups[k];
+            for (int i = 0; i < x.step_count; ++i) {
+                passes::step const& s = in_.schedule.steps[x.first_step + i];
+                bool const is_reduction = graph::info(s.op).kind == graph::op_kind::reduction;
+                if (s.leaf < 0 && is_reduction && !(in_.shapes[in_.g.input(s.node, 0)] == space_of(x))) {
+                    return false;
+                }
+                if (s.result >= 0 && !is_reduction && !is_value_of(s.node, x)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    constexpr void run() {
+        for (int v = 0; v < in_.schedule.value_count; ++v) {
+            place_value(v);
+        }
+        for (int k = 0; k < in_.schedule.group_count; ++k) {
+            plan_group(k);
+        }
+        *out_.workspace_offset = memory_.total();
+        *out_.arena_bytes = memory_.total() + workspace_;
+    }
+
+private:
+    constexpr passes::stored_value const& stored(int v) const { return in_.schedule.values[v]; }
+    constexpr dtype type_of_value(int v) const { return in_.g[stored(v).node].type; }
+
+    constexpr int arena() const { return in_.argument_count + in_.schedule.output_count; }
+    constexpr int scalars() const { return arena() + 1; }
+
+    /// Whether a node has a value for each point of a group's space, or for each row.
+    constexpr bool is_value_of(graph::node_id id, passes::group const& x) const {
+        shape const& extents = in_.shapes[id];
+        shape const& space = space_of(x);
+        for (int axis = 0; axis < space.rank; ++axis) {
+            bool const is_full = in_.g[id].shape == x.space || axis < space.rank - x.reduced_axes;
+            if (extents[axis] != (is_full ? space[axis] : 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // ---- values
+
+    constexpr void place_value(int v) {
+        passes::stored_value const& s = stored(v);
+        value_plan& place = out_.values[v];
+        place.extents = in_.shapes[s.node];
+        switch (s.kind) {
+        case passes::storage_kind::argument:
+            place.at = {s.argument, 0};
+            place.steps = in_.argument_strides[s.argument];
+            break;
+        case passes::storage_kind::constant:
+            out_.scalars[v] = in_.g[s.node].attribute;
+            place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
+            break;
+        case passes::storage_kind::count: place_count(v, place); break;
+        case passes::storage_kind::buffer:
+            place.steps = contiguous_strides(place.extents);
+            place.at = s.output >= 0 ? location{in_.argument_count + s.output, 0}
+                                     : allocate(v, place.extents, s.made_by, s.last_use);
+            break;
+        case passes::storage_kind::view:
+            if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
+                copy_for_view(v);
+            }
+            break;
+        }
+    }
+
+    constexpr void place_count(int v, value_plan& place) {
+        graph::node const& n = in_.g[stored(v).node];
+        extent_t const count = graph::ops::element_count::count(in_.shapes[in_.g.input(n, 0)], n.attribute);
+        out_.scalars[v] = graph::constant_bits(n.type, count);
+        place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
+    }
+
+    constexpr location allocate(int v, shape const& extents, int first_group, int last_group) {
+        std::size_t const bytes = static_cast<std::size_t>(extents.size()) * size_of(type_of_value(v));
+        return {arena(), static_cast<std::ptrdiff_t>(memory_.place(bytes, first_group, last_group))};
+    }
+
+    /// A reshape of elements that are not evenly spaced: they are copied when what they come from is there.
+    constexpr void copy_for_view(int v) {
+        passes::stored_value const& s = stored(v);
+        value_plan& place = out_.values[v];
+        value_plan const& source = out_.values[s.source];
+        place.steps = contiguous_strides(place.extents);
+        place.at = allocate(v, place.extents, s.made_by, s.last_use);
+        add_copy(s.made_by + 1, source.at, source.extents, source.steps, place.at, size_of(type_of_value(v)));
+    }
+
+    constexpr void add_copy(int before_group, location from, shape const& extents, calque::strides const& steps,
+                            location to, std::size_t element_bytes) {
+        out_.copies[(*out_.copy_count)++] = {before_group, from, to, extents, steps, element_bytes};
+    }
+
+    // ---- groups
+
+    constexpr void plan_group(int k) {
+        passes::group const& x = in_.schedule.groups[k];
+        if (x.kind == passes::group_kind::movement) {
+            return;
+        }
+        group_plan& plan = out_.groups[k];
+        shape const& space = space_of(x);
+        axis_ranges axes = axis_ranges::of(x, space.rank);
+        int const first_leaf = x.first_leaf + (x.kind == passes::group_kind::product ? 2 : 0);
+        int const end_leaf = x.first_leaf + x.leaf_count;
+
+        sequence<calque::strides> steps(end_leaf - first_leaf);
+        sequence<location> places(end_leaf - first_leaf);
+        for (int i = first_leaf; i < end_leaf; ++i) {
+            value_plan const& v = out_.values[in_.schedule.leaves[i]];
+            steps[i - first_leaf] = aligned_strides(v, space);
+            places[i - first_leaf] = v.at;
+            bool const varies = varies_along_columns(x, i - x.first_leaf);
+            if (!suits(steps[i - first_leaf], space, axes, varies)) {
+                make_suitable(k, i, space, axes, varies, steps[i - first_leaf], places[i - first_leaf]);
+            }
+        }
+        if (axes.may_merge_into_columns) {
+            while (axes.first_column > 0 && may_merge(x, axes.first_column - 1, axes, space, steps, first_leaf)) {
+                --axes.first_column;
+            }
+        }
+        if (x.kind == passes::group_kind::rows) {
+            axes.first_row = axes.first_column;
+            while (axes.first_row > 0 && all_even(steps, space, axes.first_row - 1, axes.first_column)) {
+                --axes.first_row;
+            }
+        }
+        plan.columns = run_size(space, axes.first_column, axes.end);
+        plan.rows = run_size(space, axes.first_row, axes.first_column);
+        plan.outer_rank = axes.first_row;
+        for (int axis = 0; axis < axes.first_row; ++axis) {
+            plan.outer_extents[axis] = space[axis];
+        }
+        for (int i = first_leaf; i < end_leaf; ++i) {
+            leaf_plan& leaf = out_.leaves[i];
+            leaf.at = places[i - first_leaf];
+            leaf.row_stride = run_stride(steps[i - first_leaf], space, axes.first_row, axes.first_column);
+            for (int axis = 0; axis < axes.first_row; ++axis) {
+                leaf.outer_strides[axis] = steps[i - first_leaf][axis];
+            }
+        }
+        plan_results(x, space, axes);
+        if (x.kind == passes::group_kind::product) {
+            plan_product(k, x, plan);
+        }
+        grow_workspace(in_.scratch_bytes(k, plan.columns));
+    }
+
+    constexpr shape const& space_of(passes::group const& x) const { return in_.shapes[x.space_node]; }
+
+    constexpr void grow_workspace(std::size_t bytes) { workspace_ = bytes > workspace_ ? bytes : workspace_; }
+
+    constexpr bool varies_along_columns(passes::group const& x, int leaf) const {
+        for (int i = 0; i < x.step_count; ++i) {
+            passes::step const& s = in_.schedule.steps[x.first_step + i];
+            if (s.leaf == leaf) {
+                return s.varies_along_columns;
+            }
+        }
+        return false;
+    }
+
+    /// Whether a kernel can read a leaf as it lies.
+    static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes, bool varies) {
+        if (space.size() == 0) {
+            return true;
+        }
+        return (!varies || is_unit_run(steps, space, axes.first_column, axes.end)) &&
+               (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
+    }
+
+    /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that; along other
+    /// axes it keeps to what it has.
+    constexpr void make_suitable(int group, int leaf, shape const& space, axis_ranges const& axes, bool varies,
+                                 calque::strides& steps, location& place) {
+        shape extents = space;
+        calque::strides from = steps;
+        for (int axis = 0; axis < space.rank; ++axis) {
+            bool const is_column = axis >= axes.first_column;
+            bool const is_row = axes.rows_are_reduced && !is_column && axis >= axes.first_row;
+            bool const must_be_full = is_column ? varies : is_row;
+            if (!must_be_full && steps[axis] == 0) {
+                extents[axis] = 1;
+            }
+        }
+        int const v = in_.schedule.leaves[leaf];
+        location const to = allocate(v, extents, group, group);
+        add_copy(group, place, extents, from, to, size_of(type_of_value(v)));
+        calque::strides const contiguous = contiguous_strides(extents);
+        for (int axis = 0; axis < space.rank; ++axis) {
+            steps[axis] = extents[axis] == 1 && space[axis] != 1 ? 0 : contiguous[axis];
+        }
+        place = to;
+    }
+
+    constexpr bool may_merge(passes::group const& x, int axis, axis_ranges const& axes, shape const& space,
+                             sequence<calque::strides> const& steps, int first_leaf) const {
+        if (space[axis] == 1) {
+            return true;
+        }
+        std::ptrdiff_t const columns = run_size(space, axes.first_column, axes.end);
+        for (int i = 0; i < steps.size(); ++i) {
+            bool const varies = varies_along_columns(x, first_leaf + i - x.first_leaf);
+            if (steps[i][axis] != (varies ? columns : 0)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static constexpr bool all_even(sequence<calque::strides> const& steps, shape const& space, int first, int end) {
+        for (calque::strides const& s : steps) {
+            if (!is_even_run(s, space, first, end)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    constexpr void plan_results(passes::group const& x, shape const& space, axis_ranges const& axes) {
+        for (int i = 0; i < x.result_count; ++i) {
+            value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
+            calque::strides const steps = aligned_strides(v, space);
+            result_plan& result = out_.results[x.first_result + i];
+            result.at = v.at;
+            result.row_stride = run_stride(steps, space, axes.first_row, axes.first_column);
+            for (int axis = 0; axis < axes.first_row; ++axis) {
+                result.outer_strides[axis] = steps[axis];
+            }
+        }
+    }
+
+    // ---- matrix products
+
+    constexpr void plan_product(int k, passes::group const& x, group_plan& plan) {
+        value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
+        value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        for (int i = 0; i < 2; ++i) {
+            value_plan const& operand = i == 0 ? a : b;
+            out_.leaves[x.first_leaf + i].at = operand.at;
+            out_.leaves[x.first_leaf + i].row_stride = operand.steps[0];
+            out_.leaves[x.first_leaf + i].outer_strides[0] = operand.steps[1];
+        }
+        plan.depth = a.extents[1];
+        with_type_of(in_.g[in_.schedule.groups[k].node].type, [&]<class T>() {
+            kernels::matrix_strides const a_steps{a.steps[0], a.steps[1]};
+            kernels::matrix_strides const b_steps{b.steps[0], b.steps[1]};
+            plan.product = kernels::choose_matmul<T>(plan.rows, plan.columns, plan.depth, a_steps, b_steps);
+            grow_workspace(
+                kernels::matmul_workspace<T>(plan.product, plan.rows, plan.columns, plan.depth, a_steps, b_steps));
+        });
+    }
+
+    plan_input in_;
+    plan_view out_;
+    memory_planner memory_;
+    std::size_t workspace_ = 0;
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque
