@@ -72,6 +72,14 @@ constexpr int first_mismatch(shape const& actual, shape const& declared) {
     throw shape_error(message.string());
 }
 
+/// Names a leaf of an argument. (A class and not a lambda, whose name would hold those of all functions around it.)
+template <class Argument, std::size_t Leaf, class Where>
+struct leaf_place {
+    Where const& where;
+
+    std::string operator()() const { return where() + leaf_path<Argument>(Leaf); }
+};
+
 template <class Spec, class A, class Where>
 [[noreturn]] CALQUE_COLD void reject(A const& array, Where const& where) {
     if constexpr (requires { array_adaptor<A>::actual_shape(array); }) {
@@ -175,8 +183,7 @@ CALQUE_INLINE constexpr void bind_argument(Argument const& argument, Where const
     static_assert(Leaves::size == tree_size_v<Argument>, "calque: the argument has not the leaves that are declared");
     for_each_indexed_leaf(argument, [&](auto index, auto const& leaf) CALQUE_INLINE_LAMBDA {
         constexpr std::size_t position = decltype(index)::value;
-        auto const path = [&where] { return where() + leaf_path<Argument>(position); };
-        fn(index, bind_leaf<type_at_t<Leaves, position>>(leaf, path));
+        fn(index, bind_leaf<type_at_t<Leaves, position>>(leaf, detail::leaf_place<Argument, position, Where>{where}));
     });
 }
 
