@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The core of calque in one include: trace, differentiate and run functions on arrays.
+#pragma once
+
+#include <calque/grad.hpp>
+#include <calque/interop/span.hpp>
+#include <calque/interop/tree_map.hpp>
+#include <calque/interop/with_shape.hpp>
+#include <calque/interop/xtensor.hpp>
+#include <calque/runtime/function.hpp>
+#include <calque/trace/creation.hpp>
+#include <calque/trace/elementwise.hpp>
+#include <calque/trace/output.hpp>
+#include <calque/trace/products.hpp>
+#include <calque/trace/reductions.hpp>
+#include <calque/trace/scalar_math.hpp>
+#include <calque/trace/shaping.hpp>
+#include <calque/trace/trace.hpp>

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Outputs that share memory with arguments: in place where that is right, through a temporary where it is not.
+#pragma once
+
+#include <calque/kernels/cpu/fused_rows.hpp>
+#include <calque/runtime/compiled.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// For each output and argument: whether the output may take exactly the argument's place in memory.
+///
+/// It may if the argument is not read any more when the output is written: neither by a later kernel, nor by the same
+/// one, unless that reads each element before it writes the one in its place.
+template <class Compiled>
+class alias_table {
+public:
+    constexpr alias_table() {
+        for (int o = 0; o < Compiled::output_count; ++o) {
+            for (int a = 0; a < Compiled::argument_count; ++a) {
+                in_place_[o][a] = may_share(o, a);
+            }
+        }
+    }
+
+    constexpr bool in_place(int output, int argument) const { return in_place_[output][argument]; }
+
+    /// The stored value whose memory an output's is; -1: the output is copied at the end.
+    static constexpr int written_value(int output) {
+        for (int v = 0; v < size.values; ++v) {
+            if (schedule.values[v].output == output) {
+                return v;
+            }
+        }
+        return -1;
+    }
+
+private:
+    static constexpr auto const& schedule = Compiled::schedule;
+    static constexpr passes::schedule_size size = Compiled::size;
+
+    static constexpr bool may_share(int output, int argument) {
+        int const written = written_value(output);
+        if (written < 0) {
+            return false;
+        }
+        int const writer = schedule.values[written].made_by;
+        for (int v = 0; v < size.values; ++v) {
+            if (root_argument(v) != argument) {
+                continue;
+            }
+            if (schedule.values[v].last_use > writer) {
+                return false;
+            }
+            if (schedule.values[v].last_use == writer && !reads_before_writing(writer, v, written)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The argument that a stored value is, or is a view of; -1: none.
+    static constexpr int root_argument(int v) {
+        while (schedule.values[v].kind == passes::storage_kind::view) {
+            v = schedule.values[v].source;
+        }
+        return schedule.values[v].argument;
+    }
+
+    /// Whether a kernel loads each element of `read` before it stores the one of `written` in the same place.
+    static constexpr bool reads_before_writing(int k, int read, int written) {
+        passes::group const& x = schedule.groups[k];
+        bool const same_extents = Compiled::optimized.nodes[schedule.values[read].node].shape ==
+                                  Compiled::optimized.nodes[schedule.values[written].node].shape;
+        if (schedule.values[read].kind != passes::storage_kind::argument || !same_extents) {
+            return false;
+        }
+        if (x.kind == passes::group_kind::product) {
+            bool const is_factor = schedule.leaves[x.first_leaf] == read || schedule.leaves[x.first_leaf + 1] == read;
+            return !is_factor; // the fused work on a tile loads first; the product itself reads on
+        }
+        return x.kind == passes::group_kind::rows && last_phase_of_reading(k, read) <= phase_of_writing(k, written);
+    }
+
+    template <class Ask>
+    static constexpr int ask_plan(int k, Ask ask) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            int answer = 0;
+            (void)((K == k && (answer = ask_group<K>(ask), true)) || ...);
+            return answer;
+        }(std::make_integer_sequence<int, size.groups>{});
+    }
+    template <int K, class Ask>
+    static constexpr int ask_group(Ask ask) {
+        using group = typename Compiled::template group<K>;
+        if constexpr (group::description.kind == passes::group_kind::rows) {
+            return ask(group::description, kernels::fused_rows<group>::plan);
+        } else {
+            return 0;
+        }
+    }
+
+    static constexpr int last_phase_of_reading(int k, int v) {
+        return ask_plan(k, [v](passes::group const& x, auto const& plan) {
+            int last = 0;
+            for (int i = 0; i < x.step_count; ++i) {
+                int const leaf = schedule.steps[x.first_step + i].leaf;
+                if (leaf >= 0 && schedule.leaves[x.first_leaf + leaf] == v && plan.last_read[i] > last) {
+                    last = plan.last_read[i];
+                }
+            }
+            return last;
+        });
+    }
+
+    static constexpr int phase_of_writing(int k, int v) {
+        return ask_plan(k, [v](passes::group const& x, auto const& plan) {
+            for (int i = 0; i < x.step_count; ++i) {
+                int const result = schedule.steps[x.first_step + i].result;
+                if (result >= 0 && schedule.results[x.first_result + result] == v) {
+                    // One value a row is written when the row has been read.
+                    return plan.stored_in[i] < 0 ? plan.count : plan.stored_in[i];
+                }
+            }
+            return 0;
+        });
+    }
+
+    static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
+    bool in_place_[at_least_one(Compiled::output_count)][at_least_one(Compiled::argument_count)]{};
+};
+
+/// The bytes from the first to behind the last element of an array.
+struct memory_range {
+    std::byte const* first;
+    std::byte const* end;
+
+    static memory_range of(std::byte const* data, shape const& extents, strides const& steps, std::size_t bytes) {
+        if (extents.size() == 0) {
+            return {data, data};
+        }
+        std::ptrdiff_t low = 0;
+        std::ptrdiff_t high = 1;
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            std::ptrdiff_t const reach = (extents[axis] - 1) * steps[axis];
+            (reach < 0 ? low : high) += reach;
+        }
+        auto const size = static_cast<std::ptrdiff_t>(bytes);
+        return {data + low * size, data + high * size};
+    }
+
+    bool overlaps(memory_range const& other) const { return first < other.end && other.first < end; }
+    bool operator==(memory_range const&) const = default;
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// One call, from top to bottom: bind the arguments, find the plan, bind the outputs, run.
+#pragma once
+
+#include <calque/runtime/aliasing.hpp>
+#include <calque/runtime/cache.hpp>
+#include <calque/runtime/program.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// An output of the caller's: where its elements go.
+struct bound_output {
+    std::byte* data;
+    bool is_contiguous;
+    std::int64_t steps[max_rank]; // set if it is not
+};
+
+/// A call of the program `P`.
+template <class P>
+class call {
+    using code = typename P::code;
+    using plan = typename P::plan;
+
+    static constexpr int argument_count = P::layout::count;
+    static constexpr int output_count = P::traced::output_count;
+    static constexpr int arena_base = argument_count + output_count;
+    static constexpr alias_table<code> aliases{};
+    static constexpr auto const& schedule = code::schedule;
+
+public:
+    /// Binds the arguments: their addresses, and the key.
+    template <class... Args>
+    CALQUE_INLINE explicit call(Args const&... args) {
+        int argument = 0;
+        std::size_t first_leaf = 0;
+        (bind(args, argument, first_leaf), ...);
+    }
+
+    typename P::key const& key() const { return key_; }
+
+    /// Whether every array lies contiguously, as the plan of a static function takes for granted.
+    CALQUE_INLINE bool has_contiguous_arguments() const {
+        bool all = true;
+        for (int a = 0; a < argument_count; ++a) {
+            all &= is_contiguous_argument(a);
+        }
+        return all;
+    }
+
+    /// Runs the plan and writes the results to `outputs`, a tree of arrays, which is resized where that is possible.
+    /// `MayAlias`: the caller's arrays may share memory with arguments.
+    template <bool MayAlias, class Outputs>
+    CALQUE_INLINE void run(plan const& p, Outputs& outputs) {
+        if constexpr (output_count != 0) {
+            bind_outputs<typename P::result, typename P::outputs>(
+                outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
+                [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA { bind_output<MayAlias>(p, index, ref); });
+        }
+        if (p.is_interpreted || needs_copies_) [[unlikely]] {
+            run_with_copies(p);
+            return;
+        }
+        if (p.arena_bytes == 0) {
+            bases_[arena_base] = nullptr;
+            execute(p);
+        } else {
+            arena::frame const frame(p.arena_bytes);
+            bases_[arena_base] = frame.data();
+            execute(p);
+        }
+        if constexpr (has_copied_outputs) {
+            copy_outputs(p);
+        }
+    }
+
+    /// Whether a resize of the outputs would take memory away from an argument.
+    template <class Outputs>
+    CALQUE_INLINE bool would_lose_arguments(plan const& p, Outputs& outputs) const {
+        bool loses = false;
+        for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) CALQUE_INLINE_LAMBDA {
+            using A = std::remove_cvref_t<decltype(leaf)>;
+            if constexpr (!std::is_arithmetic_v<A>) {
+                if (!calque::detail::has_extents(leaf, extents_of(p, index))) [[unlikely]] {
+                    auto const* data = reinterpret_cast<std::byte const*>(array_adaptor<A>::data(leaf));
+                    for (int a = 0; a < argument_count; ++a) {
+                        loses |= bases_[a] == data;
+                    }
+                }
+            }
+        });
+        return loses;
+    }
+
+    static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
+        return p.values[schedule.outputs[output]].extents.extents;
+    }
+
+private:
+    // ---- arguments
+
+    template <class Argument>
+    CALQUE_INLINE void bind(Argument const& x, int& argument, std::size_t& first_leaf) {
+        using its_leaves = tree_leaves_t<Argument>;
+        auto const where = [&argument] { return "argument " + std::to_string(argument); };
+        std::size_t const first = first_leaf;
+        bind_argument<its_leaves>(x, where, [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
+            bind_leaf(static_cast<int>(first + index), ref);
+        });
+        ++argument;
+        first_leaf += its_leaves::size;
+    }
+
+    template <class Ref>
+    CALQUE_INLINE void bind_leaf(int leaf, Ref const& ref) {
+        bases_[leaf] = reinterpret_cast<std::byte*>(const_cast<void*>(static_cast<void const*>(ref.data)));
+        if constexpr (Ref::rank != 0) {
+            std::int64_t* const w = key_.words + P::layout::of.first_word[leaf];
+            std::int64_t expected = 1;
+            bool contiguous = true;
+            for (int axis = Ref::rank - 1; axis >= 0; --axis) {
+                w[axis] = ref.extents[axis];
+                w[Ref::rank + axis] = 0;
+                if constexpr (!Ref::contiguous) {
+                    contiguous &= ref.extents[axis] == 1 || ref.strides[axis] == expected;
+                    expected *= ref.extents[axis];
+                }
+            }
+            if (!contiguous) [[unlikely]] {
+                for (int axis = 0; axis < Ref::rank; ++axis) {
+                    w[Ref::rank + axis] = ref.extents[axis] == 1 ? 1 : ref.strides[axis];
+                }
+            }
+        }
+    }
+
+    // ---- outputs
+
+    static constexpr bool is_copied(int output) { return alias_table<code>::written_value(output) < 0; }
+    static constexpr bool has_copied_outputs = [] {
+        bool any = false;
+        for (int o = 0; o < output_count; ++o) {
+            any |= is_copied(o);
+        }
+        return any;
+    }();
+
+    template <bool MayAlias, class Index, class Ref>
+    CALQUE_INLINE void bind_output(plan const& p, Index, Ref const& ref) {
+        constexpr int output = static_cast<int>(Index::value);
+        auto* const data = reinterpret_cast<std::byte*>(ref.data);
+        bases_[argument_count + output] = data;
+        if constexpr (MayAlias) {
+            bound_output& bound = outputs_[output];
+            bound.data = data;
+            bound.is_contiguous = true;
+            if constexpr (Ref::rank != 0) {
+                if constexpr (!Ref::contiguous) {
+                    strides steps;
+                    for (int axis = 0; axis < Ref::rank; ++axis) {
+                        steps[axis] = bound.steps[axis] = ref.strides[axis];
+                    }
+                    bound.is_contiguous = runtime::is_contiguous(p.values[schedule.outputs[output]].extents, steps);
+                }
+            }
+            if (is_copied(output) || !bound.is_contiguous || disturbs_arguments(p, output)) [[unlikely]] {
+                needs_copies_ = true;
+            }
+        }
+    }
+
+    CALQUE_INLINE static constexpr std::size_t output_bytes(int output) {
+        return size_of(code::optimized.nodes[code::optimized.outputs[output]].type);
+    }
+
+    /// Whether an output overlaps an argument that is read after the output is written.
+    CALQUE_INLINE bool disturbs_arguments(plan const& p, int output) const {
+        shape const& extents = p.values[schedule.outputs[output]].extents;
+        std::byte const* const first = outputs_[output].data;
+        std::byte const* const end = first + static_cast<std::size_t>(extents.size()) * output_bytes(output);
+        bool disturbs = false;
+        for (int a = 0; a < argument_count; ++a) {
+            // An argument that begins elsewhere and ends before, or begins behind, is not touched; most do.
+            if (bases_[a] == first && aliases.in_place(output, a) && is_contiguous_argument(a)) {
+                continue;
+            }
+            disturbs |= overlaps(a, first, end);
+        }
+        return disturbs;
+    }
+
+    CALQUE_INLINE bool is_contiguous_argument(int argument) const {
+        std::int64_t strided = 0;
+        for (int axis = 0; axis < P::layout::of.ranks[argument]; ++axis) {
+            strided |= key_.words[P::layout::of.first_word[argument] + P::layout::of.ranks[argument] + axis];
+        }
+        return strided == 0;
+    }
+
+    CALQUE_INLINE bool overlaps(int argument, std::byte const* first, std::byte const* end) const {
+        if (!is_contiguous_argument(argument)) [[unlikely]] {
+            return strided_range(argument).overlaps({first, end});
+        }
+        std::int64_t elements = 1;
+        for (int axis = 0; axis < P::layout::of.ranks[argument]; ++axis) {
+            elements *= key_.words[P::layout::of.first_word[argument] + axis];
+        }
+        auto const bytes = elements * static_cast<std::ptrdiff_t>(size_of(P::argument_type(argument)));
+        return memory_range{bases_[argument], bases_[argument] + bytes}.overlaps({first, end});
+    }
+
+    CALQUE_COLD memory_range strided_range(int argument) const {
+        std::int64_t const* const w = key_.words + P::layout::of.first_word[argument];
+        int const rank = P::layout::of.ranks[argument];
+        shape extents;
+        strides steps;
+        for (int axis = 0; axis < rank; ++axis) {
+            extents.push_back(w[axis]);
+            steps[axis] = w[rank + axis];
+        }
+        return memory_range::of(bases_[argument], extents, steps, size_of(P::argument_type(argument)));
+    }
+
+    // ---- execution
+
+    CALQUE_INLINE void execute(plan const& p) {
+        bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
+        typename P::execution(p, bases_).run();
+    }
+
+    /// Outputs that no kernel writes in place: views of arguments, say.
+    CALQUE_COLD void copy_outputs(plan const& p) const {
+        for (int o = 0; o < output_count; ++o) {
+            if (is_copied(o)) {
+                value_plan const& from = p.values[schedule.outputs[o]];
+                kernels::copy_strided(from.extents, {bases_[argument_count + o], contiguous_strides(from.extents)},
+                                      {address(bases_, from.at), from.steps}, output_bytes(o));
+            }
+        }
+    }
+
+    /// Every output through memory of its own, then to where the caller wants it.
+    CALQUE_COLD void run_with_copies(plan const& p) {
+        std::size_t offsets[output_count == 0 ? 1 : output_count];
+        std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
+        for (int o = 0; o < output_count; ++o) {
+            offsets[o] = bytes;
+            bytes += (static_cast<std::size_t>(p.values[schedule.outputs[o]].extents.size()) * output_bytes(o) + 63) / 64 * 64;
+        }
+        arena::frame const frame(bytes + 64);
+        bases_[arena_base] = frame.data();
+        std::byte* wanted[output_count == 0 ? 1 : output_count];
+        for (int o = 0; o < output_count; ++o) {
+            wanted[o] = bases_[argument_count + o];
+            bases_[argument_count + o] = frame.data() + offsets[o];
+        }
+        if (p.is_interpreted) {
+            interpret();
+        } else {
+            execute(p);
+            copy_outputs(p);
+        }
+        for (int o = 0; o < output_count; ++o) {
+            shape const& extents = p.values[schedule.outputs[o]].extents;
+            strides const dense = contiguous_strides(extents);
+            strides to = dense;
+            for (int axis = 0; needs_copies_ && !outputs_[o].is_contiguous && axis < extents.rank; ++axis) {
+                to[axis] = outputs_[o].steps[axis];
+            }
+            kernels::copy_strided(extents, {wanted[o], to}, {bases_[argument_count + o], dense}, output_bytes(o));
+        }
+    }
+
+    /// Op by op: where dynamic extents broadcast although fusion relies on equal ones.
+    void interpret() const {
+        struct traced_graph {
+            static constexpr graph::graph_view view() { return P::traced::graph.view(); }
+        };
+        shape extents[argument_count == 0 ? 1 : argument_count];
+        strides steps[argument_count == 0 ? 1 : argument_count];
+        read_key<typename P::layout>(key_.words, extents, steps);
+        std::vector<graph::tensor> arguments;
+        for (int a = 0; a < argument_count; ++a) {
+            graph::tensor& t = arguments.emplace_back(P::argument_type(a), extents[a]);
+            kernels::copy_strided(extents[a], {t.data.data(), contiguous_strides(extents[a])}, {bases_[a], steps[a]},
+                                  size_of(t.type));
+        }
+        std::vector<graph::tensor> results(static_cast<std::size_t>(output_count));
+        graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>::run(
+            traced_graph::view(), arguments.data(), results.data());
+        for (int o = 0; o < output_count; ++o) {
+            graph::tensor const& t = results[static_cast<std::size_t>(o)];
+            std::memcpy(bases_[argument_count + o], t.data.data(), t.data.size());
+        }
+    }
+
+    typename P::key key_;
+    std::byte* bases_[argument_count + output_count + 2];
+    bound_output outputs_[output_count == 0 ? 1 : output_count];
+    bool needs_copies_ = false;
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// What a function compiled for the types of a call's arguments makes of the call: its key, its plan, its execution.
+#pragma once
+
+#include <calque/core/error.hpp>
+#include <calque/graph/interpreter.hpp>
+#include <calque/graph/shape_inference.hpp>
+#include <calque/interop/result.hpp>
+#include <calque/kernels/cpu/interpreter_engine.hpp>
+#include <calque/runtime/arena.hpp>
+#include <calque/runtime/compiled.hpp>
+#include <calque/runtime/execute.hpp>
+#include <calque/runtime/key.hpp>
+#include <calque/runtime/make_plan.hpp>
+#include <calque/trace/output.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// Where the words of each argument are in a key: its extents, then its strides. Strides are zeros where an array is
+/// contiguous, as nearly all are.
+template <class Leaves>
+struct argument_layout;
+template <class... Leaf>
+struct argument_layout<type_list<Leaf...>> {
+    static constexpr int count = static_cast<int>(sizeof...(Leaf));
+
+    template <class L>
+    static constexpr int rank_of() {
+        if constexpr (array_spec<L>) {
+            return L::rank;
+        } else {
+            return 0;
+        }
+    }
+
+    struct table {
+        int ranks[count == 0 ? 1 : count]{rank_of<Leaf>()...};
+        int first_word[count + 1]{};
+
+        constexpr table() {
+            for (int i = 0; i < count; ++i) {
+                first_word[i + 1] = first_word[i] + 2 * ranks[i];
+            }
+        }
+    };
+    static constexpr table of{};
+    static constexpr std::size_t words = static_cast<std::size_t>(of.first_word[count]);
+};
+
+/// The extents and strides that a key stands for.
+template <class Layout>
+constexpr void read_key(std::int64_t const* words, shape* extents, strides* steps) {
+    for (int i = 0; i < Layout::count; ++i) {
+        std::int64_t const* const w = words + Layout::of.first_word[i];
+        int const rank = Layout::of.ranks[i];
+        bool is_strided = false;
+        extents[i] = {};
+        for (int axis = 0; axis < rank; ++axis) {
+            extents[i].push_back(w[axis]);
+            is_strided |= w[rank + axis] != 0;
+        }
+        steps[i] = contiguous_strides(extents[i]);
+        for (int axis = 0; is_strided && axis < rank; ++axis) {
+            steps[i][axis] = w[rank + axis];
+        }
+    }
+}
+
+/// `Args`: the types of a call's arguments (or their specs).
+template <class F, class... Args>
+struct program {
+    using traced = calque::detail::program_of<F, Args...>;
+    using code = compiled<std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
+    using execution = executor<code>;
+    using leaves = concatenate_t<tree_leaves_t<Args>...>;
+    using layout = argument_layout<leaves>;
+    using key = cache_key<layout::words>;
+    using result = typename traced::result;
+    using plan = typename execution::plan;
+
+    template <std::size_t... I>
+    static auto list_outputs(std::index_sequence<I...>)
+        -> type_list<typename decltype(calque::detail::output_spec<
+                                       traced, I, type_of<traced::graph.nodes[traced::graph.outputs[I]].type>>(
+            std::make_index_sequence<static_cast<std::size_t>(calque::detail::output_shape_v<traced, I>.rank)>{}))::type...>;
+    /// The specs of the results, in order.
+    using outputs = decltype(list_outputs(std::make_index_sequence<static_cast<std::size_t>(traced::output_count)>{}));
+
+    static constexpr bool is_static = is_static_v<F, Args...>;
+
+    template <class L>
+    static constexpr dtype type_of_leaf() {
+        if constexpr (array_spec<L>) {
+            return dtype_of<typename L::value_type>;
+        } else {
+            return dtype_of<typename calque::detail::canonical<L>::type>;
+        }
+    }
+    template <class... L>
+    static constexpr dtype argument_type(int argument, type_list<L...>) {
+        constexpr dtype types[] = {type_of_leaf<L>()..., dtype::bool_};
+        return types[argument];
+    }
+    static constexpr dtype argument_type(int argument) { return argument_type(argument, leaves{}); }
+
+    /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit; nothing has been written then.
+    static constexpr void make(plan& p, std::int64_t const* words, std::string_view function_name) {
+        shape extents[layout::count == 0 ? 1 : layout::count];
+        strides steps[layout::count == 0 ? 1 : layout::count];
+        read_key<layout>(words, extents, steps);
+        constexpr graph::graph_view traced_graph = traced::graph.view();
+        constexpr graph::graph_view g = code::optimized.view();
+        if constexpr (code::relies_on_equal_extents || has_names(traced_graph)) {
+            sequence<shape> shapes(traced_graph.node_count);
+            infer(traced_graph, extents, shapes.data(), function_name);
+            if (code::relies_on_equal_extents && broadcasts_dynamically(traced_graph, shapes.data())) {
+                interpret(p, extents, function_name);
+                return;
+            }
+        }
+        sequence<shape> shapes(g.node_count);
+        infer(g, extents, shapes.data(), function_name);
+        planner make({g, code::schedule.view(), shapes.data(), steps, layout::count, &execution::scratch_bytes}, p.view());
+        if (!make.suits_fusion()) {
+            interpret(p, extents, function_name);
+            return;
+        }
+        make.run();
+    }
+
+private:
+    static constexpr bool has_names(graph::graph_view const& g) {
+        for (int i = 0; i < g.shape_count; ++i) {
+            for (int axis = 0; axis < g.shapes[i].rank; ++axis) {
+                if (is_named(g.shapes[i][axis])) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes, std::string_view name) {
+        graph::inference_failure failure;
+        if (!graph::infer_shapes(g, extents, shapes, failure)) {
+            throw shape_error("calque: " + std::string(name) + ": " + graph::describe(g, shapes, failure));
+        }
+    }
+
+    /// Whether an extent that is declared dynamic is 1 and stretches somewhere.
+    static constexpr bool broadcasts_dynamically(graph::graph_view const& g, shape const* shapes) {
+        for (graph::node_id id = 0; id < g.node_count; ++id) {
+            graph::node const& n = g[id];
+            if (graph::info(n.op).kind != graph::op_kind::elementwise) {
+                continue;
+            }
+            for (int k = 0; k < n.input_count; ++k) {
+                shape const& input = shapes[g.input(n, k)];
+                shape const& declared = g.input_shape(n, k);
+                for (int i = 1; i <= input.rank; ++i) {
+                    bool const stretches = input[input.rank - i] == 1 && shapes[id][shapes[id].rank - i] != 1;
+                    if (stretches && declared[declared.rank - i] == dyn) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /// A plan that runs op by op: where dynamic extents broadcast although fusion relies on equal ones.
+    static constexpr void interpret(plan& p, shape const* extents, std::string_view name) {
+        constexpr graph::graph_view traced_graph = traced::graph.view();
+        sequence<shape> shapes(traced_graph.node_count);
+        infer(traced_graph, extents, shapes.data(), name);
+        p.is_interpreted = true;
+        for (int i = 0; i < traced::output_count; ++i) {
+            p.values[code::schedule.outputs[i]].extents = shapes[traced_graph.outputs[i]];
+        }
+    }
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque
