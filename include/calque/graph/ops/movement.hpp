@@ -74,6 +74,9 @@ struct take : movement {
             in.fail(reason::rank_too_high);
             return from;
         }
+        if (from[static_cast<int>(in.attribute)] == 0 && indices.is_static() && indices.size() != 0) {
+            in.fail(reason::empty_reduction); // there is no nearest element
+        }
         for (int axis = 0; axis < from.rank; ++axis) {
             if (axis != static_cast<int>(in.attribute)) {
                 to.push_back(from[axis]);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Runs a graph one node at a time with plain loops: slow and, one hopes, obviously right. It is what every kernel is
+// compared with, and what `calque::run_eagerly` runs.
+//
+// Elements of elementwise operations go through the operations' own functors, on the values of an engine: with the
+// engine of the kernels (kernels/cpu/interpreter_engine.hpp) results are those of the kernels, bit for bit.
+#pragma once
+
+#include <calque/core/error.hpp>
+#include <calque/graph/graph.hpp>
+#include <calque/graph/interpreter_elementwise.hpp>
+#include <calque/graph/interpreter_movement.hpp>
+#include <calque/graph/interpreter_sums.hpp>
+#include <calque/graph/shape_inference.hpp>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+
+/// Runs graphs. `Engine` has a type `vector<T>` that functors are applied to, `vector<T> load(T const*)` of one element
+/// and `void store(vector<T>, T*)`. `Uses` bounds what is compiled: `used_by<G>` suffices for one graph.
+template <class Engine, class Uses = everything>
+class interpreter {
+public:
+    /// Writes the results of `g` to `outputs` (`g.output_count` of them); `arguments` are found by their index.
+    ///
+    /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared one.
+    static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
+        std::vector<shape> const shapes = infer(g, arguments);
+        std::vector<tensor> values(static_cast<std::size_t>(g.node_count));
+        std::vector<tensor const*> inputs;
+        for (node_id id = 0; id < g.node_count; ++id) {
+            node const& n = g[id];
+            inputs.clear();
+            for (int k = 0; k < n.input_count; ++k) {
+                inputs.push_back(&values[static_cast<std::size_t>(g.input(n, k))]);
+            }
+            tensor& result = values[static_cast<std::size_t>(id)];
+            if (n.op == code_of<ops::argument>) {
+                result = arguments[n.attribute];
+            } else {
+                result = tensor(n.type, shapes[static_cast<std::size_t>(id)]);
+                run_node(op_set{}, {g, n, inputs.data(), result});
+            }
+        }
+        for (int i = 0; i < g.output_count; ++i) {
+            outputs[i] = values[static_cast<std::size_t>(g.outputs[i])];
+        }
+    }
+
+private:
+    struct step {
+        graph_view const& g;
+        node const& n;
+        tensor const* const* inputs;
+        tensor& result;
+
+        tensor const& input(int k) const { return *inputs[k]; }
+    };
+
+    static std::vector<shape> infer(graph_view const& g, tensor const* arguments) {
+        std::vector<shape> extents;
+        for (node_id id = 0; id < g.node_count; ++id) {
+            node const& n = g[id];
+            if (n.op == code_of<ops::argument>) {
+                tensor const& given = arguments[n.attribute];
+                if (given.type != n.type) {
+                    text message;
+                    message << "argument " << n.attribute << ": it is " << given.type << ", declared " << n.type;
+                    throw dtype_error(message.string());
+                }
+                extents.resize(n.attribute < extents.size() ? extents.size() : n.attribute + 1);
+                extents[n.attribute] = given.extents;
+            }
+        }
+        std::vector<shape> shapes(static_cast<std::size_t>(g.node_count));
+        inference_failure failure;
+        if (!infer_shapes(g, extents.data(), shapes.data(), failure)) {
+            throw shape_error(describe(g, shapes.data(), failure));
+        }
+        return shapes;
+    }
+
+    template <class... Ops>
+    static void run_node(op_list<Ops...>, step const& s) {
+        constexpr void (*runners[])(step const&) = {(Uses::template contains<Ops> ? &run_op<Ops> : nullptr)...};
+        runners[static_cast<int>(s.n.op)](s);
+    }
+
+    template <class Op>
+    static void run_op(step const& s) {
+        if constexpr (Op::kind != op_kind::source) {
+            check_dtype<Op>(s);
+        }
+        if constexpr (std::is_base_of_v<ops::identity_op, Op>) {
+            run_identity<Op>(s);
+        } else if constexpr (Op::kind == op_kind::elementwise) {
+            auto const fn = detail::find_element_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);
+            detail::run_elementwise(fn, s.inputs, s.n.input_count, s.result);
+        } else if constexpr (Op::kind == op_kind::reduction) {
+            run_reduction<Op>(s);
+        } else if constexpr (Op::kind == op_kind::source) {
+            run_source<Op>(s);
+        } else if constexpr (Op::kind == op_kind::view) {
+            run_view<Op>(s);
+        } else if constexpr (Op::kind == op_kind::movement) {
+            run_movement<Op>(s);
+        } else {
+            static_assert(std::is_same_v<Op, ops::matmul>, "calque: write here how to run the operation");
+            with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
+        }
+    }
+
+    /// The dtype that an operation computes in: that of its first array which is no condition.
+    template <class Op>
+    static dtype operand_type(step const& s) {
+        return s.input(std::is_same_v<Op, ops::where> ? 1 : 0).type;
+    }
+
+    template <class Op>
+    static void check_dtype(step const& s) {
+        if (dtype const type = operand_type<Op>(s); !contains(Op::accepts, type)) {
+            text message;
+            message << Op::name << ": it takes " << name_of(Op::accepts) << ", not " << type;
+            throw dtype_error(message.string());
+        }
+    }
+
+    template <class Op>
+    static void run_identity(step const& s) {
+        if constexpr (std::is_same_v<Op, ops::sum_to>) {
+            with_number_type(s.n.type, [&]<class T>() { detail::run_sum<T>(s.input(0), s.result); });
+        } else {
+            detail::gather(s.input(0), detail::broadcast_placement(s.input(0).extents, s.result.extents), s.result);
+        }
+    }
+
+    template <class Op>
+    static void run_reduction(step const& s) {
+        with_number_type(s.n.type, [&]<class T>() {
+            if constexpr (std::is_same_v<Op, ops::sum>) {
+                detail::run_sum<T>(s.input(0), s.result);
+            } else {
+                detail::run_fold<Engine, Op, T>(s.input(0), s.result);
+            }
+        });
+    }
+
+    template <class Op>
+    static void run_source(step const& s) {
+        if constexpr (std::is_same_v<Op, ops::iota>) {
+            with_type_of(s.n.type, [&]<class T>() {
+                for (extent_t i = 0; i < s.result.size(); ++i) {
+                    s.result.template as<T>()[i] = static_cast<T>(i);
+                }
+            });
+        } else if constexpr (!std::is_same_v<Op, ops::argument>) {
+            std::uint64_t bits = s.n.attribute;
+            if constexpr (!std::is_same_v<Op, ops::constant>) {
+                static_assert(std::is_same_v<Op, ops::element_count>, "calque: write here how to run the operation");
+                bits = constant_bits(s.n.type, Op::count(s.input(0).extents, s.n.attribute));
+            }
+            with_type_of(s.n.type, [&]<class T>() { *s.result.template as<T>() = from_bits<T>(bits); });
+        }
+    }
+
+    template <class Op>
+    static void run_view(step const& s) {
+        tensor const& x = s.input(0);
+        if constexpr (std::is_same_v<Op, ops::transpose>) {
+            detail::gather(x, detail::transpose_placement(x.extents, s.n.attribute), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::slice>) {
+            slice_lists const lists = slice_lists::unpack(s.n.attribute);
+            detail::gather(x, detail::slice_placement(x.extents, s.g.shapes, lists), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::concatenation_part>) {
+            int const axis = Op::axis(s.n.attribute);
+            int const part = Op::part(s.n.attribute);
+            detail::gather(x, detail::part_placement(x.extents, s.inputs + 1, part, axis), s.result);
+        } else {
+            static_assert(std::is_same_v<Op, ops::reshape> || std::is_same_v<Op, ops::reshape_like> ||
+                              std::is_same_v<Op, ops::expand_dims> || std::is_same_v<Op, ops::squeeze>,
+                          "calque: write here how to run the operation");
+            s.result.data = x.data;
+        }
+    }
+
+    template <class Op>
+    static void run_movement(step const& s) {
+        if constexpr (std::is_same_v<Op, ops::concatenate>) {
+            int const axis = static_cast<int>(s.n.attribute);
+            for (int k = 0; k < s.n.input_count; ++k) {
+                detail::scatter(s.input(k), detail::part_placement(s.result.extents, s.inputs, k, axis), s.result);
+            }
+        } else if constexpr (std::is_same_v<Op, ops::slice_adjoint>) {
+            slice_lists const lists = slice_lists::unpack(s.n.attribute);
+            detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::take>) {
+            detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
+        } else {
+            static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
+            with_number_type(s.n.type, [&]<class T>() {
+                detail::run_take_adjoint<T>(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
+            });
+        }
+    }
+
+    /// `with_type_of` for sums, which bool is cast for.
+    template <class Fn>
+    static void with_number_type(dtype type, Fn fn) {
+        with_type_of(type, [&]<class T>() {
+            if constexpr (!std::is_same_v<T, bool>) {
+                fn.template operator()<T>();
+            }
+        });
+    }
+};
+
+} // namespace graph
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The interpreter's elementwise operations: one loop for all of them, and a function for each operation and dtype that
+// applies the operation's own functor to one element of each input.
+#pragma once
+
+#include <calque/graph/interpreter_tensor.hpp>
+#include <calque/graph/interpreter_uses.hpp>
+
+#include <type_traits>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+namespace detail {
+
+/// Computes one element, whose inputs and result lie at these addresses.
+using element_function = void (*)(std::byte const* const* inputs, std::byte* result);
+
+template <class Engine, class Op, class T>
+struct functor_call {
+    template <class U>
+    static auto load(std::byte const* at) {
+        return Engine::load(reinterpret_cast<U const*>(at));
+    }
+
+    static void call(std::byte const* const* in, std::byte* result) {
+        constexpr dtype types[] = {dtype_of<T>, dtype_of<T>};
+        using R = type_of<Op::infer_type(types, 0)>;
+        R* const to = reinterpret_cast<R*>(result);
+        if constexpr (Op::arity == 1) {
+            Engine::store(Op::apply(load<T>(in[0])), to);
+        } else if constexpr (Op::arity == 2) {
+            Engine::store(Op::apply(load<T>(in[0]), load<T>(in[1])), to);
+        } else if constexpr (std::is_same_v<Op, ops::where>) {
+            Engine::store(Op::apply(load<bool>(in[0]), load<T>(in[1]), load<T>(in[2])), to);
+        } else {
+            Engine::store(Op::apply(load<T>(in[0]), load<T>(in[1]), load<T>(in[2])), to);
+        }
+    }
+};
+
+template <class Engine, class From, class To>
+void cast_element(std::byte const* const* in, std::byte* result) {
+    Engine::store(ops::cast::apply_to<To>(Engine::load(reinterpret_cast<From const*>(in[0]))),
+                  reinterpret_cast<To*>(result));
+}
+
+/// The function for inputs of dtype `type`; null if the operation does not accept it or `Uses` does not contain it.
+template <class Engine, class Uses, class Op>
+element_function find_element_function(dtype type, dtype result) {
+    return with_type_of(type, [&]<class T>() -> element_function {
+        if constexpr (std::is_same_v<Op, ops::cast>) {
+            return with_type_of(result, [&]<class To>() -> element_function {
+                if constexpr (Uses::template contains<Op, T, To>) {
+                    return &cast_element<Engine, T, To>;
+                } else {
+                    return nullptr;
+                }
+            });
+        } else if constexpr (contains(Op::accepts, dtype_of<T>) && Uses::template contains<Op, T>) {
+            return &functor_call<Engine, Op, T>::call;
+        } else {
+            return nullptr;
+        }
+    });
+}
+
+/// y = fn(inputs...), which broadcast.
+inline void run_elementwise(element_function fn, tensor const* const* inputs, int count, tensor& y) {
+    constexpr int max_inputs = 3;
+    placement from[max_inputs];
+    for (int k = 0; k < count; ++k) {
+        from[k] = broadcast_placement(inputs[k]->extents, y.extents);
+    }
+    std::byte* result = y.data.data();
+    for_each_index(y.extents, [&](shape const& index) {
+        std::byte const* elements[max_inputs];
+        for (int k = 0; k < count; ++k) {
+            elements[k] = inputs[k]->data.data() + static_cast<std::size_t>(from[k](index)) * size_of(inputs[k]->type);
+        }
+        fn(elements, result);
+        result += size_of(y.type);
+    });
+}
+
+} // namespace detail
+} // namespace graph
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The interpreter's sums, folds and products: plain loops that accumulate in a wider type, so that kernels are compared
+// with something more exact than themselves.
+#pragma once
+
+#include <calque/graph/interpreter_movement.hpp>
+
+#include <type_traits>
+#include <vector>
+
+namespace calque {
+inline namespace v0 {
+namespace graph {
+namespace detail {
+
+/// What elements of `T` are summed in. Integers wrap around, which unsigned ones may.
+template <class T>
+using wide_t = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
+                                  std::conditional_t<std::is_same_v<T, float>, double, long double>>;
+
+/// Sums of elements of `T`, one for each element of a result.
+template <class T>
+class wide_sums {
+public:
+    explicit wide_sums(tensor& result) : result_(result), sums_(static_cast<std::size_t>(result.size())) {}
+
+    wide_t<T>& operator[](extent_t i) { return sums_[static_cast<std::size_t>(i)]; }
+
+    void round() {
+        for (std::size_t i = 0; i < sums_.size(); ++i) {
+            result_.as<T>()[i] = static_cast<T>(sums_[i]);
+        }
+    }
+
+private:
+    tensor& result_;
+    std::vector<wide_t<T>> sums_;
+};
+
+/// Sums x into the shape of y, whose extents are those of x or 1.
+template <class T>
+void run_sum(tensor const& x, tensor& y) {
+    wide_sums<T> sums(y);
+    placement const to = broadcast_placement(y.extents, x.extents);
+    T const* element = x.as<T>();
+    for_each_index(x.extents, [&](shape const& index) { sums[to(index)] += static_cast<wide_t<T>>(*element++); });
+    sums.round();
+}
+
+/// Folds x into the shape of y with the operation's own functor.
+template <class Engine, class Op, class T>
+void run_fold(tensor const& x, tensor& y) {
+    for (extent_t i = 0; i < y.size(); ++i) {
+        y.as<T>()[i] = Op::template identity<T>;
+    }
+    placement const to = broadcast_placement(y.extents, x.extents);
+    T const* element = x.as<T>();
+    for_each_index(x.extents, [&](shape const& index) {
+        T* const total = y.as<T>() + to(index);
+        Engine::store(Op::combine(Engine::load(static_cast<T const*>(total)), Engine::load(element++)), total);
+    });
+}
+
+template <class T>
+void run_matmul(tensor const& a, tensor const& b, tensor& y) {
+    wide_sums<T> sums(y);
+    extent_t const m = a.extents[0], k = a.extents[1], n = b.extents[1];
+    for (extent_t i = 0; i < m; ++i) {
+        for (extent_t l = 0; l < k; ++l) {
+            for (extent_t j = 0; j < n; ++j) {
+                sums[i * n + j] += static_cast<wide_t<T>>(a.as<T>()[i * k + l]) * //
+                                   static_cast<wide_t<T>>(b.as<T>()[l * n + j]);
+            }
+        }
+    }
+    sums.round();
+}
+
+template <class T>
+void run_take_adjoint(tensor const& x, tensor const& indices, int axis, tensor& y) {
+    wide_sums<T> sums(y);
+    for_each_taken(y.extents, indices, axis, [&](extent_t to, extent_t from) {
+        sums[to] += static_cast<wide_t<T>>(x.as<T>()[from]);
+    });
+    sums.round();
+}
+
+} // namespace detail
+} // namespace graph
+} // namespace v0
+} // namespace calque
