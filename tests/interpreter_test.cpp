@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every operation, interpreted, against plain loops and the standard library: over dtypes, shapes (with extents 0 and 1,
-// odd ones, broadcasts) and special values.
+// Every operation, interpreted, against plain loops and the standard library: over dtypes, shapes (with extents 0 and
+// 1, odd ones, broadcasts) and special values.
 #include <calque/graph/compositions.hpp>
 
 #include "run_graph.hpp"
@@ -47,8 +47,21 @@ template <class T>
 std::vector<T> special_numbers() {
     using limits = std::numeric_limits<T>;
     if constexpr (std::floating_point<T>) {
-        return {T(0),  -T(0),        T(1),          T(-1),           T(0.5), T(-2.75),       T(1e-4), T(30.5), T(-101),
-                limits::infinity(),  -limits::infinity(), limits::quiet_NaN(), limits::min(), limits::max(), T(1e-20)};
+        return {T(0),
+                -T(0),
+                T(1),
+                T(-1),
+                T(0.5),
+                T(-2.75),
+                T(1e-4),
+                T(30.5),
+                T(-101),
+                limits::infinity(),
+                -limits::infinity(),
+                limits::quiet_NaN(),
+                limits::min(),
+                limits::max(),
+                T(1e-20)};
     } else {
         return {T(0), T(1), T(2), T(7), T(-1), T(-7), limits::max(), limits::min(), T(limits::max() / 2)};
     }
@@ -70,7 +83,9 @@ std::vector<tensor> special_pairs() {
 
 template <class Op>
 auto const apply_op = [](values a) {
-    return a.size() == 1 ? apply<Op>(0, a[0]) : a.size() == 2 ? apply<Op>(0, a[0], a[1]) : apply<Op>(0, a[0], a[1], a[2]);
+    return a.size() == 1   ? apply<Op>(0, a[0])
+           : a.size() == 2 ? apply<Op>(0, a[0], a[1])
+                           : apply<Op>(0, a[0], a[1], a[2]);
 };
 
 template <class T>
@@ -136,7 +151,8 @@ TEST_CASE("arithmetic") {
         check_binary<ops::minimum, T>([](T x, T y) { return x != x ? x : y != y ? y : x < y ? x : y; }, 1e-30);
         check_binary<ops::maximum, T>([](T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y; }, 1e-30);
         check_unary<ops::negative, T>(
-            [](T x) { return wrapped<T>([](auto a, auto b) { return b - a; }, x, std::integral<T> ? T(0) : T(-0.)); }, 1e-30);
+            [](T x) { return wrapped<T>([](auto a, auto b) { return b - a; }, x, std::integral<T> ? T(0) : T(-0.)); },
+            1e-30);
         check_unary<ops::square, T>([](T x) { return wrapped<T>([](auto a, auto b) { return a * b; }, x, x); }, 0);
         check_unary<ops::abs, T>(
             [](T x) {
@@ -158,9 +174,8 @@ TEST_CASE("division truncates, and gives 0 for x / 0") {
             return y == T(0) ? T(0) : overflows ? x : static_cast<T>(x / y);
         };
         check_binary<ops::divide, T>(quotient);
-        check_binary<ops::remainder, T>([](T x, T y) {
-            return y == T(0) || (std::is_signed_v<T> && y == T(-1)) ? T(0) : static_cast<T>(x % y);
-        });
+        check_binary<ops::remainder, T>(
+            [](T x, T y) { return y == T(0) || (std::is_signed_v<T> && y == T(-1)) ? T(0) : static_cast<T>(x % y); });
     });
     for_types<float, double>([]<class T>() { check_binary<ops::divide, T>([](T x, T y) { return x / y; }); });
 }
@@ -254,7 +269,9 @@ TEST_CASE("casts, as static_cast") {
             y.push_back(static_cast<To>(e));
         }
         shape const s{static_cast<extent_t>(x.size())};
-        auto const convert = [](values a) { return apply<ops::cast>(static_cast<std::uint64_t>(calque::dtype_of<To>), a[0]); };
+        auto const convert = [](values a) {
+            return apply<ops::cast>(static_cast<std::uint64_t>(calque::dtype_of<To>), a[0]);
+        };
         check({make(s, x)}, convert, make(s, y));
     };
     auto const to_all = [&]<class From>(std::vector<From> const& x) {
@@ -270,7 +287,8 @@ TEST_CASE("casts, as static_cast") {
         });
         for_types<float, double, bool>([&]<class To>() {
             using limits = std::numeric_limits<From>;
-            check_cast.template operator()<From, To>({limits::infinity(), limits::quiet_NaN(), From(-1e30), From(1e-30)});
+            check_cast.template operator()<From, To>(
+                {limits::infinity(), limits::quiet_NaN(), From(-1e30), From(1e-30)});
         });
     });
 }
@@ -301,8 +319,10 @@ TEST_CASE("inputs broadcast") {
             differences.push_back(q - p);
             chosen.push_back(p < q ? p : q);
         }
-        check({x, y}, [](values v) { return v[1] - v[0]; }, make(joined, differences));
-        check({x, y}, [](values v) { return where(v[0] < v[1], v[0], v[1]); }, make(joined, chosen));
+        check(
+            {x, y}, [](values v) { return v[1] - v[0]; }, make(joined, differences));
+        check(
+            {x, y}, [](values v) { return where(v[0] < v[1], v[0], v[1]); }, make(joined, chosen));
     }
 }
 
@@ -312,13 +332,20 @@ TEST_CASE("identities keep elements, broadcasts repeat them, sum_to adds them up
     std::vector<float> const repeated{1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
     check({x}, apply_op<ops::fresh>, x);
     check({x}, apply_op<ops::stop_gradient>, x);
-    check({x}, [](values a) { return broadcast_to(a[0], {2, dyn, 4}); }, make({2, 3, 4}, repeated));
+    check(
+        {x},
+        [](values a) {
+            return broadcast_to(a[0], {2, dyn, 4});
+        },
+        make({2, 3, 4}, repeated));
     check({x, like}, apply_op<ops::broadcast_like>, make({2, 3, 4}, repeated));
-    check({x},
-                         [](values a) {
-                             auto const asserted = static_cast<std::uint64_t>(a[0].owner->intern({3, dyn}));
-                             return apply<ops::assert_shape>(asserted, a[0]);
-                         }, x);
+    check(
+        {x},
+        [](values a) {
+            auto const asserted = static_cast<std::uint64_t>(a[0].owner->intern({3, dyn}));
+            return apply<ops::assert_shape>(asserted, a[0]);
+        },
+        x);
     tensor const grid = make<float>({2, 3}, {1, 2, 3, 40, 50, 60});
     check({grid, noise<float>({1, 3}, 1)}, apply_op<ops::sum_to>, make<float>({1, 3}, {41, 52, 63}));
     check({grid, noise<float>({2, 1}, 1)}, apply_op<ops::sum_to>, make<float>({2, 1}, {6, 150}));
@@ -353,11 +380,14 @@ TEST_CASE("reductions over every set of axes") {
                 for (wide const e : sums) {
                     expected.push_back(static_cast<T>(e));
                 }
-                check({x}, [&](values a) { return sum(a[0], axes); }, make(to, expected), tolerance<T>);
+                check(
+                    {x}, [&](values a) { return sum(a[0], axes); }, make(to, expected), tolerance<T>);
                 bool const is_over_nothing = s.size() == 0 && to.size() != 0;
                 if (!is_over_nothing && at.size() != 0) {
-                    check({x}, [&](values a) { return reduce_max(a[0], axes); }, make(to, largest));
-                    check({x}, [&](values a) { return reduce_min(a[0], axes); }, make(to, smallest));
+                    check(
+                        {x}, [&](values a) { return reduce_max(a[0], axes); }, make(to, largest));
+                    check(
+                        {x}, [&](values a) { return reduce_min(a[0], axes); }, make(to, smallest));
                 }
             }
         }
@@ -368,24 +398,34 @@ TEST_CASE("a maximum does not lose NaN; one over nothing is an error") {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinity = std::numeric_limits<float>::infinity();
     tensor const x = make<float>({3, 3}, {1, nan, 2, -infinity, -infinity, -infinity, nan, 0, infinity});
-    check({x}, [](values a) { return reduce_max(a[0], 2); }, make<float>({3, 1}, {nan, -infinity, nan}));
-    check({x}, [](values a) { return reduce_min(a[0], 1); }, make<float>({1, 3}, {nan, nan, -infinity}));
-    CHECK_THROWS_WITH_AS(run({noise<float>({3, 0}, 1)}, tests::extents::are_dynamic,
-                             [](values a) { return reduce_max(a[0], 2); }),
-                         "max: it has no value over an empty axis: float[3,0]", calque::shape_error);
+    check(
+        {x}, [](values a) { return reduce_max(a[0], 2); }, make<float>({3, 1}, {nan, -infinity, nan}));
+    check(
+        {x}, [](values a) { return reduce_min(a[0], 1); }, make<float>({1, 3}, {nan, nan, -infinity}));
+    CHECK_THROWS_WITH_AS(
+        run({noise<float>({3, 0}, 1)}, tests::extents::are_dynamic, [](values a) { return reduce_max(a[0], 2); }),
+        "max: it has no value over an empty axis: float[3,0]", calque::shape_error);
 }
 
 TEST_CASE("integer sums wrap around, float sums accumulate in double") {
     tensor const x = make<std::int8_t>({4}, {100, 100, 100, -1});
-    check({x}, [](values a) { return sum(a[0], 1); }, make<std::int8_t>({1}, {43}));
+    check(
+        {x}, [](values a) { return sum(a[0], 1); }, make<std::int8_t>({1}, {43}));
     tensor const y = make<float>({3}, {1e8f, 1, -1e8f});
-    check({y}, [](values a) { return sum(a[0], 1); }, make<float>({1}, {1}));
+    check(
+        {y}, [](values a) { return sum(a[0], 1); }, make<float>({1}, {1}));
 }
 
 TEST_CASE("products of matrices and vectors") {
     for_numbers([]<class T>() {
-        for (auto const& [m, k, n] : {std::array<extent_t, 3>{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {1, 8, 1}, {3, 0, 2},
-                                      {0, 3, 2}, {2, 3, 0}, {17, 33, 9}}) {
+        for (auto const& [m, k, n] : {std::array<extent_t, 3>{1, 1, 1},
+                                      {2, 3, 4},
+                                      {7, 5, 3},
+                                      {1, 8, 1},
+                                      {3, 0, 2},
+                                      {0, 3, 2},
+                                      {2, 3, 0},
+                                      {17, 33, 9}}) {
             tensor const a = noise<T>({m, k}, 3), b = noise<T>({k, n}, 4);
             std::vector<T> expected;
             for (extent_t i = 0; i < m; ++i) {
@@ -421,21 +461,37 @@ TEST_CASE("views keep the elements") {
     for_types<bool, std::int16_t, float, double>([]<class T>() {
         tensor const x = noise<T>({2, 3, 4}, 6);
         std::vector<T> const e = elements<T>(x);
-        check({x}, [](values a) { return reshape(a[0], {6, dyn}); }, make({6, 4}, e));
-        check({x, noise<float>({4, 6}, 1)}, [](values a) { return reshape_like(a[0], a[1]); }, make({4, 6}, e));
-        check({x}, [](values a) { return expand_dims(a[0], 0b10010); }, make({2, 1, 3, 4, 1}, e));
-        check({x}, [](values a) { return squeeze(expand_dims(a[0], 0b10010), 0b10010); }, make({2, 3, 4}, e));
+        check(
+            {x},
+            [](values a) {
+                return reshape(a[0], {6, dyn});
+            },
+            make({6, 4}, e));
+        check(
+            {x, noise<float>({4, 6}, 1)}, [](values a) { return reshape_like(a[0], a[1]); }, make({4, 6}, e));
+        check(
+            {x}, [](values a) { return expand_dims(a[0], 0b10010); }, make({2, 1, 3, 4, 1}, e));
+        check(
+            {x}, [](values a) { return squeeze(expand_dims(a[0], 0b10010), 0b10010); }, make({2, 3, 4}, e));
         std::vector<T> reversed, rotated; // [4,3,2] and [3,4,2]
         for (std::size_t i = 0; i < 24; ++i) {
             reversed.push_back(e[i % 2 * 12 + i / 2 % 3 * 4 + i / 6]);
             rotated.push_back(e[i % 2 * 12 + i / 8 * 4 + i / 2 % 4]);
         }
-        check({x}, [](values a) { return transpose(a[0]); }, make({4, 3, 2}, reversed));
-        check({x}, [](values a) { return transpose(a[0], 0x021); }, make({3, 4, 2}, rotated));
+        check(
+            {x}, [](values a) { return transpose(a[0]); }, make({4, 3, 2}, reversed));
+        check(
+            {x}, [](values a) { return transpose(a[0], 0x021); }, make({3, 4, 2}, rotated));
     });
     tensor const nothing = noise<float>({0, 3}, 1);
-    check({nothing}, [](values a) { return transpose(a[0]); }, make<float>({3, 0}, {}));
-    check({nothing}, [](values a) { return reshape(a[0], {3, 0, 5}); }, make<float>({3, 0, 5}, {}));
+    check(
+        {nothing}, [](values a) { return transpose(a[0]); }, make<float>({3, 0}, {}));
+    check(
+        {nothing},
+        [](values a) {
+            return reshape(a[0], {3, 0, 5});
+        },
+        make<float>({3, 0, 5}, {}));
 }
 
 TEST_CASE("slices are Python's, and slice_adjoint puts them back") {
@@ -467,7 +523,8 @@ TEST_CASE("slices are Python's, and slice_adjoint puts them back") {
         shape const s{1, static_cast<extent_t>(columns.size())};
         auto const cut = [&](values a) { return slice(a[0], lists(a[0])); };
         check({x}, cut, make(s, expected));
-        check({x}, [&](values a) { return slice_adjoint(cut(a), a[0], lists(a[0])); }, make({2, 5}, put_back));
+        check(
+            {x}, [&](values a) { return slice_adjoint(cut(a), a[0], lists(a[0])); }, make({2, 5}, put_back));
     }
 }
 
@@ -494,15 +551,22 @@ TEST_CASE("take reads positions, take_adjoint adds there") {
     for_types<std::int8_t, std::int64_t, std::uint64_t>([&]<class I>() {
         std::vector<I> const places{I(2), I(0), I(1), std::numeric_limits<I>::max()};
         tensor const indices = make<I>({2, 2}, places);
-        check({x, indices}, [](values a) { return take(a[0], a[1], 1); }, make<float>({2, 2, 2}, {2, 0, 1, 2, 12, 10, 11, 12}));
-        check({x, make<I>({}, {I(1)})}, [](values a) { return take(a[0], a[1], 0); }, make<float>({3}, {10, 11, 12}));
+        check(
+            {x, indices}, [](values a) { return take(a[0], a[1], 1); },
+            make<float>({2, 2, 2}, {2, 0, 1, 2, 12, 10, 11, 12}));
+        check(
+            {x, make<I>({}, {I(1)})}, [](values a) { return take(a[0], a[1], 0); }, make<float>({3}, {10, 11, 12}));
         tensor const dy = make<float>({2, 2, 2}, {1, 2, 3, 4, 10, 20, 30, 40});
-        check({dy, indices, x}, [](values a) { return take_adjoint(a[0], a[1], a[2], 1); }, make<float>({2, 3}, {2, 3, 5, 20, 30, 50}));
+        check(
+            {dy, indices, x}, [](values a) { return take_adjoint(a[0], a[1], a[2], 1); },
+            make<float>({2, 3}, {2, 3, 5, 20, 30, 50}));
     });
     tensor const from_end = make<std::int32_t>({4}, {-1, -3, -4, std::numeric_limits<std::int32_t>::min()});
-    check({x, from_end}, [](values a) { return take(a[0], a[1], 1); }, make<float>({2, 4}, {2, 0, 0, 0, 12, 10, 10, 10}));
+    check(
+        {x, from_end}, [](values a) { return take(a[0], a[1], 1); }, make<float>({2, 4}, {2, 0, 0, 0, 12, 10, 10, 10}));
     tensor const none = make<std::int32_t>({0}, {});
-    check({noise<float>({0, 2}, 1), none}, [](values a) { return take(a[0], a[1], 0); }, make<float>({0, 2}, {}));
+    check(
+        {noise<float>({0, 2}, 1), none}, [](values a) { return take(a[0], a[1], 0); }, make<float>({0, 2}, {}));
     CHECK_THROWS_AS(run({noise<float>({0, 2}, 1), from_end}, tests::extents::are_dynamic,
                         [](values a) { return take(a[0], a[1], 0); }),
                     calque::shape_error);
@@ -511,10 +575,15 @@ TEST_CASE("take reads positions, take_adjoint adds there") {
 TEST_CASE("constants, indices and counts") {
     for_numbers([]<class T>() {
         tensor const x = noise<T>({3, 4}, 1);
-        check({x}, [](values a) { return literal(a[0], std::numeric_limits<T>::lowest()); }, make<T>({}, {std::numeric_limits<T>::lowest()}));
-        check({x}, [](values a) { return iota_like(a[0], 1, calque::dtype_of<T>); }, make<T>({1, 4}, {0, 1, 2, 3}));
-        check({x}, [](values a) { return element_count(a[0], 3); }, make<T>({}, {12}));
-        check({x}, [](values a) { return element_count(a[0], 1); }, make<T>({}, {3}));
+        check(
+            {x}, [](values a) { return literal(a[0], std::numeric_limits<T>::lowest()); },
+            make<T>({}, {std::numeric_limits<T>::lowest()}));
+        check(
+            {x}, [](values a) { return iota_like(a[0], 1, calque::dtype_of<T>); }, make<T>({1, 4}, {0, 1, 2, 3}));
+        check(
+            {x}, [](values a) { return element_count(a[0], 3); }, make<T>({}, {12}));
+        check(
+            {x}, [](values a) { return element_count(a[0], 1); }, make<T>({}, {3}));
     });
 }
 
@@ -522,15 +591,25 @@ TEST_CASE("compositions") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     tensor const x = make<double>({2, 3}, {1, 2, 4, -1000, 0, 1000});
     double const total = std::exp(-3.) + std::exp(-2.) + 1;
-    check({x}, [](values a) { return softmax(a[0], 2); }, make<double>({2, 3}, {std::exp(-3.) / total, std::exp(-2.) / total, 1 / total, 0, 0, 1}), 1e-14);
-    check({x}, [](values a) { return logsumexp(a[0], 2); }, make<double>({2, 1}, {4 + std::log(total), 1000}), 1e-14);
-    check({x}, [](values a) { return log_softmax(a[0], 2); }, make<double>({2, 3}, {-3 - std::log(total), -2 - std::log(total), -std::log(total), -2000, -1000, 0}), 1e-14);
-    check({x}, [](values a) { return mean(a[0], 3); }, make<double>({1, 1}, {7. / 6}), 1e-14);
-    check({make<double>({3, 2}, {-infinity, -infinity, infinity, 1, infinity, -infinity})},
-                         [](values a) { return logsumexp(a[0], 2); }, make<double>({3, 1}, {-infinity, infinity, infinity}));
+    check(
+        {x}, [](values a) { return softmax(a[0], 2); },
+        make<double>({2, 3}, {std::exp(-3.) / total, std::exp(-2.) / total, 1 / total, 0, 0, 1}), 1e-14);
+    check(
+        {x}, [](values a) { return logsumexp(a[0], 2); }, make<double>({2, 1}, {4 + std::log(total), 1000}), 1e-14);
+    check(
+        {x}, [](values a) { return log_softmax(a[0], 2); },
+        make<double>({2, 3}, {-3 - std::log(total), -2 - std::log(total), -std::log(total), -2000, -1000, 0}), 1e-14);
+    check(
+        {x}, [](values a) { return mean(a[0], 3); }, make<double>({1, 1}, {7. / 6}), 1e-14);
+    check(
+        {make<double>({3, 2}, {-infinity, -infinity, infinity, 1, infinity, -infinity})},
+        [](values a) { return logsumexp(a[0], 2); }, make<double>({3, 1}, {-infinity, infinity, infinity}));
     tensor const ties = make<float>({3, 3}, {1, 3, 3, 5, std::numeric_limits<float>::quiet_NaN(), 7, 0, 0, 0});
-    check({ties}, [](values a) { return argmax(a[0], 1); }, make<std::int64_t>({3, 1}, {1, 1, 0}));
-    check({make<std::int32_t>({3}, {2, 0, 9})}, [](values a) { return one_hot(a[0], 3, dtype::float32); }, make<float>({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0}));
+    check(
+        {ties}, [](values a) { return argmax(a[0], 1); }, make<std::int64_t>({3, 1}, {1, 1, 0}));
+    check(
+        {make<std::int32_t>({3}, {2, 0, 9})}, [](values a) { return one_hot(a[0], 3, dtype::float32); },
+        make<float>({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0}));
 }
 
 TEST_CASE("what does not fit is an error") {
@@ -541,8 +620,8 @@ TEST_CASE("what does not fit is an error") {
     s.add_output(s.argument({2}).id);
     tensor const given = noise<double>({2}, 1);
     tensor result;
-    CHECK_THROWS_WITH_AS(tests::interpreter::run(s.view(), &given, &result),
-                         "argument 0: it is double, declared float", calque::dtype_error);
+    CHECK_THROWS_WITH_AS(tests::interpreter::run(s.view(), &given, &result), "argument 0: it is double, declared float",
+                         calque::dtype_error);
     CHECK_THROWS_WITH_AS(run({noise<bool>({2}, 1)}, tests::extents::are_static, apply_op<ops::negative>),
                          "negative: it takes a number dtype, not bool", calque::dtype_error);
 }

@@ -28,7 +28,8 @@ class interpreter {
 public:
     /// Writes the results of `g` to `outputs` (`g.output_count` of them); `arguments` are found by their index.
     ///
-    /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared one.
+    /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared
+    /// one.
     static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
         std::vector<shape> const shapes = infer(g, arguments);
         std::vector<tensor> values(static_cast<std::size_t>(g.node_count));

@@ -79,9 +79,8 @@ void run_matmul(tensor const& a, tensor const& b, tensor& y) {
 template <class T>
 void run_take_adjoint(tensor const& x, tensor const& indices, int axis, tensor& y) {
     wide_sums<T> sums(y);
-    for_each_taken(y.extents, indices, axis, [&](extent_t to, extent_t from) {
-        sums[to] += static_cast<wide_t<T>>(x.as<T>()[from]);
-    });
+    for_each_taken(y.extents, indices, axis,
+                   [&](extent_t to, extent_t from) { sums[to] += static_cast<wide_t<T>>(x.as<T>()[from]); });
     sums.round();
 }
 

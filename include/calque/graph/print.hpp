@@ -137,8 +137,8 @@ constexpr void print_dot(graph_view const& g, text& out) {
         }
     }
     for (int i = 0; i < g.output_count; ++i) {
-        out << "    r" << i << " [label=\"return " << i << "\", shape=plaintext];\n    n" << g.outputs[i] << " -> r" << i
-            << ";\n";
+        out << "    r" << i << " [label=\"return " << i << "\", shape=plaintext];\n    n" << g.outputs[i] << " -> r"
+            << i << ";\n";
     }
     out << "}\n";
 }
