@@ -47,6 +47,13 @@ class vjp_table {
                 std::uint64_t const part = y.attribute() | static_cast<std::uint64_t>(k) << 8;
                 receive(k, value{y.owner, y.owner->add(code_of<ops::concatenation_part>, inputs.data(), count + 1, part)});
             }
+        } else if constexpr (std::is_same_v<Op, ops::concatenation_part>) {
+            sequence<value> parts;
+            for (int k = 1; k < (*y.owner)[y.id].input_count; ++k) {
+                value const like{y.owner, y.owner->input(y.id, k)};
+                parts.push_back(k == 1 + Op::part(y.attribute()) ? dy : broadcast_like(zero_of(dy), like));
+            }
+            receive(0, concatenate(parts.data(), parts.size(), Op::axis(y.attribute())));
         } else if constexpr (requires { &Op::template vjp<value, value, value>; } ||
                              requires { &Op::template vjp<value, value, value, value>; } ||
                              requires { &Op::template vjp<value, value, value, value, value>; }) {
@@ -120,7 +127,8 @@ constexpr void differentiate(graph::value y, graph::value const* wrt, int count,
     }
     for (int i = 0; i < count; ++i) {
         node_id const adjoint = wrt[i].id <= y.id ? adjoints[wrt[i].id - first] : -1;
-        gradients[i] = broadcast_like(adjoint < 0 ? zero_of(wrt[i]) : value{&owner, adjoint}, wrt[i]);
+        value const gradient = adjoint < 0 ? zero_of(wrt[i]) : value{&owner, adjoint};
+        gradients[i] = gradient.rank() == wrt[i].rank() ? gradient : broadcast_like(gradient, wrt[i]);
     }
 }
 

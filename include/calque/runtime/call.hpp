@@ -255,12 +255,7 @@ private:
             wanted[o] = bases_[argument_count + o];
             bases_[argument_count + o] = frame.data() + offsets[o];
         }
-        if (p.is_interpreted) {
-            interpret();
-        } else {
-            execute(p);
-            copy_outputs(p);
-        }
+        run_into_temporaries(p);
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.values[schedule.outputs[o]].extents;
             strides const dense = contiguous_strides(extents);
@@ -270,6 +265,17 @@ private:
             }
             kernels::copy_strided(extents, {wanted[o], to}, {bases_[argument_count + o], dense}, output_bytes(o));
         }
+    }
+
+    void run_into_temporaries(plan const& p) {
+        if constexpr (code::may_be_interpreted) {
+            if (p.is_interpreted) {
+                interpret();
+                return;
+            }
+        }
+        execute(p);
+        copy_outputs(p);
     }
 
     /// Op by op: where dynamic extents broadcast although fusion relies on equal ones.

@@ -2,6 +2,7 @@
 // A function compiled for some specs: its graph, optimized and scheduled, all of it constants of a type.
 #pragma once
 
+#include <calque/passes/ambiguity.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
 #include <calque/trace/trace.hpp>
@@ -40,10 +41,32 @@ private:
 public:
     static constexpr auto schedule = make_schedule();
     static constexpr passes::schedule_size size = schedule.size;
+
+private:
+    /// Whether some kernel stores or folds more than one value: they may differ in what broadcasts.
+    static constexpr bool has_several_values() {
+        for (passes::group const& x : schedule.groups) {
+            int values = x.result_count;
+            for (int i = 0; i < x.step_count; ++i) {
+                values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
+            }
+            if (values > 1) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+public:
     static constexpr int argument_count = traced::argument_count;
     static constexpr int output_count = traced::output_count;
+    /// Whether only a call knows which extents broadcast.
+    static constexpr bool is_ambiguous = passes::is_ambiguous(traced::graph.view());
     /// Whether a plan must check that no dynamic extent broadcasts.
-    static constexpr bool relies_on_equal_extents = passes::relies_on_equal_extents(traced::graph.view());
+    static constexpr bool relies_on_equal_extents =
+        is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());
+    /// Whether calls may have extents that the kernels do not serve: those run op by op.
+    static constexpr bool may_be_interpreted = relies_on_equal_extents || (is_ambiguous && has_several_values());
 
     /// What the kernels need to know of group `K`.
     template <int K>

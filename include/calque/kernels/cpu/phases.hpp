@@ -64,6 +64,7 @@ constexpr phase_plan<N> plan_phases(passes::step const* steps, auto is_full) {
             int const input = steps[i].inputs[k];
             tree_cost[i] += steps[input].varies_along_columns ? tree_cost[input] : 0;
         }
+        tree_cost[i] = tree_cost[i] < 1000 ? tree_cost[i] : 1000; // shared inputs count once for each use
     }
     for (int phase = 0; phase < p.count; ++phase) {
         bool needed[N]{};

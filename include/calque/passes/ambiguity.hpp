@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Where only the call knows whether an extent broadcasts: a dynamic extent meets one that it need not be equal to.
+#pragma once
+
+#include <calque/core/sequence.hpp>
+#include <calque/graph/graph.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+
+namespace detail {
+
+using namespace graph;
+
+/// Names the dynamic extents of a graph: equal symbols are equal extents in every call.
+class extent_symbols {
+public:
+    constexpr explicit extent_symbols(graph_view const& g) : g_(g), symbols_(g.node_count * max_rank) {
+        for (node_id id = 0; id < g.node_count; ++id) {
+            node const& n = g[id];
+            if (n.op == code_of<ops::transpose>) {
+                for (int axis = 0; axis < g.shape(id).rank; ++axis) {
+                    at(id, axis) = at(g.input(n, 0), permuted(n.attribute, axis));
+                }
+            } else if (n.op == code_of<ops::expand_dims> || n.op == code_of<ops::squeeze>) {
+                follow_axes(id, n);
+            } else if (n.op == code_of<ops::matmul>) {
+                at(id, 0) = at(g.input(n, 0), 0);
+                at(id, 1) = at(g.input(n, 1), 1);
+            } else if (int const like = shape_giver(n); like >= 0) {
+                for (int axis = 0; axis < g.shape(id).rank; ++axis) {
+                    at(id, axis) = at(g.input(n, like), axis);
+                }
+            } else if (info(n.op).kind == op_kind::elementwise) {
+                join(id, n);
+            }
+            name_the_rest(id);
+        }
+    }
+
+    /// Whether some elementwise operation may or may not stretch one of its inputs.
+    constexpr bool is_ambiguous() const { return is_ambiguous_; }
+
+private:
+    constexpr int& at(node_id id, int axis) { return symbols_[id * max_rank + axis]; }
+
+    /// The input whose shape a node has, along the axes that stay dynamic; -1: none.
+    constexpr int shape_giver(node const& n) const {
+        if (info(n.op).first_shape_input < n.input_count) {
+            bool const stretches = n.op == code_of<ops::broadcast_like>;
+            return stretches ? 1 : n.op == code_of<ops::element_count> ? -1 : info(n.op).first_shape_input;
+        }
+        return info(n.op).kind == op_kind::reduction ? 0 : -1;
+    }
+
+    constexpr void follow_axes(node_id id, node const& n) {
+        bool const expands = n.op == code_of<ops::expand_dims>;
+        node_id const input = g_.input(n, 0);
+        int const wide_rank = expands ? g_.shape(id).rank : g_.shape(input).rank;
+        for (int wide = 0, narrow = 0; wide < wide_rank; ++wide) {
+            if (!graph::contains(n.attribute, wide)) {
+                (expands ? at(id, wide) : at(id, narrow)) = expands ? at(input, narrow) : at(input, wide);
+                ++narrow;
+            }
+        }
+    }
+
+    constexpr void join(node_id id, node const& n) {
+        int const rank = g_.shape(id).rank;
+        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            node_id const input = g_.input(n, k);
+            shape const& extents = g_.shape(input);
+            for (int i = 1; i <= extents.rank; ++i) {
+                extent_t const extent = extents[extents.rank - i];
+                extent_t const joined = g_.shape(id)[rank - i];
+                if (extent == 1) {
+                    continue;
+                }
+                int const symbol = extent == dyn ? at(input, extents.rank - i) : 0;
+                int& mine = at(id, rank - i);
+                if (extent == dyn && joined != dyn) {
+                    is_ambiguous_ = true;
+                } else if (extent == dyn && mine != 0 && mine != symbol) {
+                    is_ambiguous_ = true;
+                } else if (extent == dyn) {
+                    mine = symbol;
+                }
+            }
+        }
+    }
+
+    constexpr void name_the_rest(node_id id) {
+        for (int axis = 0; axis < g_.shape(id).rank; ++axis) {
+            if (g_.shape(id)[axis] == dyn && at(id, axis) == 0) {
+                at(id, axis) = ++last_symbol_;
+            }
+        }
+    }
+
+    graph_view g_;
+    sequence<int> symbols_; // 0: static, named, or not yet known
+    int last_symbol_ = 0;
+    bool is_ambiguous_ = false;
+};
+
+} // namespace detail
+
+/// Whether only a call knows where extents broadcast: two dynamic ones of different origin meet, or a dynamic one and
+/// one that is known.
+constexpr bool is_ambiguous(graph::graph_view const& g) {
+    return detail::extent_symbols(g).is_ambiguous();
+}
+
+} // namespace passes
+} // namespace v0
+} // namespace calque
