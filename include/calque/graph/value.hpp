@@ -131,10 +131,15 @@ constexpr value broadcast_to(value x, calque::shape const& extents) {
     return x.shape() == extents ? x : apply<ops::broadcast_to>(static_cast<std::uint64_t>(x.owner->intern(extents)), x);
 }
 constexpr value broadcast_like(value x, value like) {
-    if (like.shape().is_static()) {
-        return broadcast_to(x, like.shape());
+    calque::shape const& to = like.shape();
+    if (to.is_static()) {
+        return broadcast_to(x, to);
     }
-    return x.shape() == like.shape() ? x : apply<ops::broadcast_like>(0, x, like);
+    bool has_dyn = false; // of two `dyn` extents one may be 1
+    for (int axis = 0; axis < to.rank; ++axis) {
+        has_dyn |= to[axis] == dyn;
+    }
+    return x.shape() == to && !has_dyn ? x : apply<ops::broadcast_like>(0, x, like);
 }
 constexpr value slice(value x, std::uint64_t lists) {
     return apply<ops::slice>(lists, x);
