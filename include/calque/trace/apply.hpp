@@ -7,9 +7,13 @@
 namespace calque {
 inline namespace v0 {
 
-/// Named by a message: two dtypes that do not mix.
+// The requirements that messages name, with their types.
 template <class T, class U>
 inline constexpr bool same_dtype = std::is_same_v<T, U>;
+template <class Array, class Number>
+inline constexpr bool takes_number = std::is_floating_point_v<Array> || !std::is_floating_point_v<Number>;
+template <class Op, element T>
+inline constexpr bool takes_dtype = contains(Op::accepts, dtype_of<T>);
 
 namespace detail {
 
@@ -45,7 +49,7 @@ consteval auto common_element(dtype_tag<First>, dtype_tag<Rest>...) {
         } else if constexpr (is_expr<First> || rest_is_array) {
             using Array = std::conditional_t<is_expr<First>, U, T>;
             using Number = std::conditional_t<is_expr<First>, T, U>;
-            static_assert(!(std::is_floating_point_v<Number> && !std::is_floating_point_v<Array>),
+            static_assert(takes_number<Array, Number>,
                           "calque: an integer array meets a floating number: write calque::cast<float>(x), or an integer");
             return dtype_tag<Array>{};
         } else {
@@ -112,8 +116,7 @@ private:
 
 template <class Op, class T>
 constexpr void check_dtype() {
-    static_assert(contains(Op::accepts, dtype_of<T>),
-                  "calque: the operation does not take this dtype (see Op and T): write calque::cast<float>(x)");
+    static_assert(takes_dtype<Op, T>, "calque: the operation does not take this dtype: write calque::cast<float>(x)");
 }
 
 /// An elementwise operation on handles and numbers.

@@ -120,8 +120,27 @@ struct evaluation : decltype(try_to_measure<F, Specs...>(0)) {
     }
 };
 
-template <class F, class... Specs>
-concept takes = requires(F& fn, traced_t<Specs>&... x) { fn(x...); };
+template <class R>
+constexpr bool is_result();
+
+template <class... Children>
+constexpr bool are_results(type_list<Children...>) {
+    return (is_result<std::remove_cvref_t<Children>>() && ... && true);
+}
+
+/// Whether a function may return an `R`: handles, numbers, and trees of them.
+template <class R>
+constexpr bool is_result() {
+    constexpr tree_kind kind = tree_kind_v<R>;
+    if constexpr (std::is_void_v<R> || kind == tree_kind::handle || kind == tree_kind::number ||
+                  kind == tree_kind::boolean || kind == tree_kind::empty) {
+        return true;
+    } else if constexpr (kind == tree_kind::unsupported || is_leaf(kind)) {
+        return false;
+    } else {
+        return are_results(tree_children_t<R>{});
+    }
+}
 
 /// Reports, once, why a function cannot be traced; returns whether it can.
 template <class F, class... Specs>
@@ -129,8 +148,14 @@ consteval bool check() {
     static_assert(std::is_empty_v<F>, "calque: the traced function captures something: pass it in as an argument (a "
                                       "constexpr object with members: calque::function<object>())");
     if constexpr (std::is_empty_v<F>) {
-        static_assert(takes<F, Specs...>, "calque: the traced function does not take these arguments");
-        if constexpr (takes<F, Specs...>) {
+        constexpr bool takes_arguments = requires(F& fn, traced_t<Specs>&... x) { fn(x...); };
+        static_assert(takes_arguments, "calque: the traced function does not take these arguments");
+        if constexpr (!takes_arguments) {
+            return false;
+        } else if constexpr (!is_result<std::remove_cvref_t<body_result_t<F, Specs...>>>()) {
+            static_assert(never<F>, "calque: the traced function returns what is no result: return traced arrays, "
+                                    "numbers, or tuples, pairs, std::arrays and structs of these");
+        } else {
             using evaluated = evaluation<F, Specs...>;
             static_assert(evaluated::is_constant,
                           "calque: the traced function is not usable in constant evaluation: it runs while it is "
@@ -154,7 +179,7 @@ consteval bool check() {
 template <bool IsValid, class F, class... Specs>
 struct checked_program {
     static constexpr bool is_valid = true;
-    using result = std::remove_cv_t<body_result_t<F, Specs...>>;
+    using result = std::remove_cvref_t<body_result_t<F, Specs...>>;
 
     static constexpr auto graph = [] {
         graph::builder owner;

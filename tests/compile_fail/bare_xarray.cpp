@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// error: calque: the rank of an xt::xarray is known only at run time: pass calque::with_rank<N>\(x\)
+// first
+#include <calque/trace/elementwise.hpp>
+#include <calque/trace/trace.hpp>
+
+#include <xtensor/xarray.hpp>
+
+inline constexpr auto function = [](auto x) { return x * 2; };
+
+#ifdef CALQUE_POSITIVE_CONTROL
+inline constexpr auto graph = calque::trace<decltype(calque::with_rank<2>(xt::xarray<float>{}))>(function);
+#else
+inline constexpr auto graph = calque::trace<xt::xarray<float>>(function);
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// error: calque: the traced function is not usable in constant evaluation: .*run-time variables
+// first
+#include <calque/trace/elementwise.hpp>
+#include <calque/trace/trace.hpp>
+
+#ifdef CALQUE_POSITIVE_CONTROL
+constexpr
+#endif
+    float scale = 2;
+
+inline constexpr auto function = [](auto x) { return x * scale; };
+
+inline constexpr auto graph = calque::trace<calque::spec<float, 4>>(function);
