@@ -28,7 +28,7 @@ template <class F>
 class kept_function<F> {
 public:
     constexpr explicit kept_function(F const& /*fn*/) {}
-    constexpr F get() const { return instance<F>(); }
+    static constexpr F get() { return instance<F>(); }
 };
 
 /// A number that is differentiated by becomes a handle of a graph of its own.
@@ -141,7 +141,7 @@ private:
         auto const arguments = std::tie(x...);
         auto trees = std::tuple{detail::fresh_tree(std::get<Arguments>(arguments))...};
         auto fresh = trees; // which the function may assign to
-        F fn = this->get();
+        F fn = gradient_function::get();
         auto const y = fn(detail::original_or_fresh<Arguments...>(std::integer_sequence<int, I>{}, fresh, x)...);
         using Y = std::remove_cv_t<decltype(y)>;
         static_assert(operand<Y>, "calque: grad takes a function that returns a scalar, not a tuple or a struct");

@@ -243,8 +243,8 @@ private:
                 return -1;
             }
         }
-        if (squeezed < 0) {
-            return -1;
+        if (squeezed < 0 || !drops_last_axis(squeezed)) {
+            return -1; // totals of columns go on as arrays of their own
         }
         sequence<node_id> wide;
         for (int k = 0; k < n.input_count; ++k) {
@@ -252,6 +252,11 @@ private:
         }
         node_id const result = to_.add(n.op, wide.data(), n.input_count, n.attribute);
         return squeeze(at(result), to_[squeezed].attribute).id;
+    }
+
+    constexpr bool drops_last_axis(node_id squeezed) const {
+        int const rank = to_.shape(to_.input(squeezed, 0)).rank;
+        return graph::contains(to_[squeezed].attribute, rank - 1);
     }
 
     constexpr bool is_squeezed_like(node_id a, node_id b) const {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <calque/runtime/call.hpp>
+#include <calque/runtime/plan_text.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <source_location>
@@ -24,6 +26,21 @@ struct function_options {
     std::size_t capacity_bytes = 0;          ///< the same in bytes; 0: unbounded
 };
 
+/// What a call runs, for people to read.
+class plan_description {
+public:
+    plan_description(std::string text, std::size_t bytes) : text_(std::move(text)), bytes_(bytes) {}
+
+    /// A line for each kernel, in order.
+    std::string const& text() const { return text_; }
+    /// The scratch memory that the call takes from its thread's arena.
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    std::string text_;
+    std::size_t bytes_;
+};
+
 namespace detail {
 
 /// The plans of one set of argument types: what all of them can tell.
@@ -35,6 +52,7 @@ public:
     virtual std::uint64_t trace_count() const = 0;
     virtual std::uint64_t hit_count() const = 0;
     virtual std::size_t cache_size() const = 0;
+    virtual std::uint64_t trace_nanoseconds() const = 0;
     virtual void append_signatures(std::vector<std::string>& to) const = 0;
     virtual void clear() = 0;
 
@@ -90,6 +108,7 @@ public:
     std::uint64_t trace_count() const override { return cache_.trace_count(); }
     std::uint64_t hit_count() const override { return cache_.hit_count(); }
     std::size_t cache_size() const override { return cache_.size(); }
+    std::uint64_t trace_nanoseconds() const override { return trace_nanoseconds_.load(std::memory_order_relaxed); }
     void clear() override { cache_.clear(); }
 
     void append_signatures(std::vector<std::string>& to) const override {
@@ -99,13 +118,17 @@ public:
     }
 
 private:
-    CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) const {
+    CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) {
+        auto const start = std::chrono::steady_clock::now();
         auto made = std::make_unique<cached_plan<P>>();
         P::make(*made, k.words, options_.name);
+        std::chrono::nanoseconds const took = std::chrono::steady_clock::now() - start;
+        trace_nanoseconds_.fetch_add(static_cast<std::uint64_t>(took.count()), std::memory_order_relaxed);
         return made;
     }
 
     function_options const& options_;
+    std::atomic<std::uint64_t> trace_nanoseconds_{0};
     plan_cache<P, key, cached_plan<P>> cache_;
 };
 
@@ -235,6 +258,29 @@ public:
     /// How many plans are kept.
     std::size_t cache_size() const {
         return static_cast<std::size_t>(sum_of(&detail::plans_of_types::cache_size));
+    }
+
+    /// The time that all traces took together.
+    std::chrono::nanoseconds trace_time() const {
+        return std::chrono::nanoseconds(
+            static_cast<std::int64_t>(sum_of(&detail::plans_of_types::trace_nanoseconds)));
+    }
+
+    /// Makes the plan that a call with such arguments will find.
+    template <class... Args>
+    void prepare(Args const&... args) const {
+        using program = runtime::program<F, Args...>;
+        static_cast<void>(find_plan(runtime::call<program>(args...)));
+    }
+
+    /// What a call with such arguments runs.
+    template <class... Args>
+    plan_description plan(Args const&... args) const {
+        using program = runtime::program<F, Args...>;
+        typename program::plan plan = find_plan(runtime::call<program>(args...));
+        return {runtime::to_text(program::code::optimized.view(), program::code::schedule.view(), plan.view(),
+                                 plan.is_interpreted),
+                plan.arena_bytes};
     }
 
     /// The signatures of the plans that are kept: `float[64,784], float[784,10]`.

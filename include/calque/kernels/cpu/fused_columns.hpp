@@ -69,7 +69,7 @@ private:
 
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
-        simd::pack<T, U> total(identity);
+        simd::pack<T, U> folded(identity);
         for (std::ptrdiff_t i = first; i < end; ++i) {
             step_registers<Group, 1> row = row_;
             compute_row_values<true>(row, i);
@@ -79,10 +79,10 @@ private:
                     column.template at<step>() = compute<step, Masked>(column, row, i, j, n);
                 }
             });
-            total = Op::combine(total, column_input<reduced>(column, row));
+            folded = Op::combine(folded, column_input<reduced>(column, row));
         }
         T* const place = totals() + j;
-        detail::store<Masked>(place, Op::combine(detail::load<Masked, U>(place, n), total), n);
+        detail::store<Masked>(place, Op::combine(detail::load<Masked, U>(place, n), folded), n);
     }
 
     template <int I, bool Masked, int U>
