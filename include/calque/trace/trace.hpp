@@ -19,10 +19,14 @@ namespace detail {
 
 struct empty_class {};
 
-/// The one value of an empty class, be it a lambda that has no default constructor.
+/// The one value of an empty class. A lambda that may capture by default has no default constructor.
 template <class F>
 constexpr F instance() {
-    return std::bit_cast<F>(empty_class{});
+    if constexpr (std::is_default_constructible_v<F>) {
+        return F();
+    } else {
+        return std::bit_cast<F>(empty_class{});
+    }
 }
 
 /// Makes the handles of a function's arguments: each leaf is the next argument of the graph.
