@@ -38,8 +38,8 @@ CALQUE_INLINE V exp_tail(V r) {
         return polynomial(r, 1.9914409e-4f, 1.3941108e-3f, 8.3332723e-3f, 4.1666355e-2f, 1.6666667e-1f, 0.5f);
     } else {
         return polynomial(r, 2.092453436489198e-09, 2.5109147572601562e-08, 2.755724246733623e-07,
-                          2.755724391108136e-06, 2.4801587360895105e-05, 0.00019841269886401757,
-                          0.0013888888888866668, 0.008333333333321532, 0.0416666666666667, 0.16666666666666677, 0.5);
+                          2.755724391108136e-06, 2.4801587360895105e-05, 0.00019841269886401757, 0.0013888888888866668,
+                          0.008333333333321532, 0.0416666666666667, 0.16666666666666677, 0.5);
     }
 }
 
@@ -57,16 +57,15 @@ CALQUE_INLINE V exp(V x) {
     using namespace detail;
     using T = element_of<V>;
     // Beyond these bounds the result is 0 or infinity; within them 2^n is still within the reach of `scale`.
-    auto const argument =
-        reduce_exp_argument(clamp(x, is_float<V> ? T(-104) : T(-746), is_float<V> ? T(89) : T(710)));
+    auto const argument = reduce_exp_argument(clamp(x, is_float<V> ? T(-104) : T(-746), is_float<V> ? T(89) : T(710)));
     V const r = argument.r;
     V p;
     if constexpr (is_float<V>) { // relative errors 2^-28 and 2^-58
         p = polynomial(r, 1.3950603e-3f, 8.368953e-3f, 4.1666206e-2f, 1.6666518e-1f, 0.5f);
     } else {
-        p = polynomial(r, 2.5118082814531992e-08, 2.763140858148516e-07, 2.7557215580639283e-06,
-                       2.4801489611483835e-05, 0.0001984126991821276, 0.0013888888947303508, 0.008333333333306813,
-                       0.04166666666651446, 0.166666666666667, 0.5000000000000013);
+        p = polynomial(r, 2.5118082814531992e-08, 2.763140858148516e-07, 2.7557215580639283e-06, 2.4801489611483835e-05,
+                       0.0001984126991821276, 0.0013888888947303508, 0.008333333333306813, 0.04166666666651446,
+                       0.166666666666667, 0.5000000000000013);
     }
     return scale(simd::fma(p, r * r, r) + V(T(1)), argument.n);
 }
@@ -76,8 +75,7 @@ template <class V>
 CALQUE_INLINE V expm1(V x) {
     using namespace detail;
     using T = element_of<V>;
-    auto const argument =
-        reduce_exp_argument(clamp(x, is_float<V> ? T(-18) : T(-40), is_float<V> ? T(88.8) : T(710)));
+    auto const argument = reduce_exp_argument(clamp(x, is_float<V> ? T(-18) : T(-40), is_float<V> ? T(88.8) : T(710)));
     V const half = scaled_exp_minus(argument, power_of_two(argument.n_plus_rounder - V(T(1))), T(0.5));
     // Tiny x: half a denormal would lose a bit, and -0 its sign.
     return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);

@@ -69,9 +69,8 @@ CALQUE_INLINE decomposition<pack<T, U>> decompose(pack<T, U> x) {
     constexpr T normaliser = T(I(1) << layout::fraction_bits);
     V const tiny(std::numeric_limits<T>::min());
     V const normal = select_if<comparison::less>(x, tiny, x * V(normaliser), x);
-    V const bias =
-        select_if<comparison::less>(x, tiny, V(T(rounder<V> + layout::bias + layout::fraction_bits)),
-                                    V(T(rounder<V> + layout::bias)));
+    V const bias = select_if<comparison::less>(x, tiny, V(T(rounder<V> + layout::bias + layout::fraction_bits)),
+                                               V(T(rounder<V> + layout::bias)));
     B const bits = simd::bits_as<simd::unsigned_of<T>>(normal) + B(one - sqrt_half);
     B const biased = bits >> B(layout::fraction_bits);
     B const fraction = bits & B((simd::unsigned_of<T>(1) << layout::fraction_bits) - 1);

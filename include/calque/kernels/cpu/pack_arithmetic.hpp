@@ -104,7 +104,7 @@ CALQUE_INLINE pack<bool, U> compare(pack<T, U> a, pack<T, U> b) {
         return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return compare<C>(a.r[i], b.r[i]); });
     } else {
         return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
-            return compare<C>(a.r[2 * i], b.r[2 * i]) | compare<C>(a.r[2 * i + 1], b.r[2 * i + 1]) << lanes<T>;
+            return join_bits(compare<C>(a.r[2 * i], b.r[2 * i]), compare<C>(a.r[2 * i + 1], b.r[2 * i + 1]));
         });
     }
 }
@@ -155,7 +155,7 @@ CALQUE_INLINE pack<bool, U> operator!(pack<bool, U> a) {
 template <class T, int U>
 CALQUE_INLINE pack<T, U> select(pack<bool, U> mask, pack<T, U> a, pack<T, U> b) {
     if constexpr (std::same_as<T, bool>) {
-        return (mask & a) | (!mask & b);
+        return (mask & a) | ((!mask) & b);
     } else {
         return pack<T, U>::generate(
             [&](auto i) CALQUE_INLINE_LAMBDA { return select(detail::bits_of_register<T, i>(mask), a.r[i], b.r[i]); });
@@ -168,8 +168,8 @@ CALQUE_INLINE pack<T, U> select(pack<bool, U> mask, pack<T, U> a, pack<T, U> b) 
 template <comparison C, class S, class T, int U>
     requires(sizeof(S) == sizeof(T))
 CALQUE_INLINE pack<T, U> select_if(pack<S, U> x, pack<S, U> y, pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate(
-        [&](auto i) CALQUE_INLINE_LAMBDA { return select_if<C>(x.r[i], y.r[i], a.r[i], b.r[i]); });
+    return pack<T, U>::generate([&](auto i)
+                                    CALQUE_INLINE_LAMBDA { return select_if<C>(x.r[i], y.r[i], a.r[i], b.r[i]); });
 }
 
 /// The bits of each element as those of another type, as wide.

@@ -10,6 +10,17 @@ namespace calque {
 inline namespace v0 {
 namespace simd {
 
+namespace detail {
+
+// Whether some of the first n elements stand at `First` or behind: a register of which none do is not loaded or stored
+// at all. (Its mask would be empty, but an empty access to a page that is not there is slow, and compilers warn of it.)
+template <int First>
+CALQUE_INLINE bool is_reached(int n) {
+    return First == 0 || n > First;
+}
+
+} // namespace detail
+
 /// `U` groups of elements of `T`, in registers.
 template <class T, int U>
 struct pack {
@@ -50,7 +61,9 @@ struct pack {
 
     /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched.
     CALQUE_INLINE static pack load(T const* p, int n) {
-        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load_n(p + i * lanes<T>, n - i * lanes<T>); });
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return detail::is_reached<i * lanes<T>>(n) ? simd::load_n(p + i * lanes<T>, n - i * lanes<T>) : reg<T>{};
+        });
     }
 
     /// Elements `stride` apart, in elements; it may be 0 or negative.
@@ -75,8 +88,11 @@ struct pack {
 
     /// Stores the first `n` elements (0 <= n <= size).
     CALQUE_INLINE void store(T* p, int n) const {
-        unroll<registers>([&](auto i)
-                              CALQUE_INLINE_LAMBDA { simd::store_n(p + i * lanes<T>, r[i], n - i * lanes<T>); });
+        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA {
+            if (detail::is_reached<i * lanes<T>>(n)) {
+                simd::store_n(p + i * lanes<T>, r[i], n - i * lanes<T>);
+            }
+        });
     }
 
     CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride) const {
@@ -148,7 +164,9 @@ struct pack<bool, U> {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools(p + i * width); });
     }
     CALQUE_INLINE static pack load(bool const* p, int n) {
-        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools_n(p + i * width, n - i * width); });
+        return generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return detail::is_reached<i * width>(n) ? load_bools_n(p + i * width, n - i * width) : 0u;
+        });
     }
     CALQUE_INLINE static pack load_strided(bool const* p, std::ptrdiff_t stride) {
         return load_strided(p, stride, size);
@@ -164,7 +182,11 @@ struct pack<bool, U> {
         unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i]); });
     }
     CALQUE_INLINE void store(bool* p, int n) const {
-        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { store_bools_n(p + i * width, r[i], n - i * width); });
+        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA {
+            if (detail::is_reached<i * width>(n)) {
+                store_bools_n(p + i * width, r[i], n - i * width);
+            }
+        });
     }
     CALQUE_INLINE void store_strided(bool* p, std::ptrdiff_t stride) const { store_strided(p, stride, size); }
     CALQUE_INLINE void store_strided(bool* p, std::ptrdiff_t stride, int n) const {

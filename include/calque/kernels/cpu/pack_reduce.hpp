@@ -82,18 +82,18 @@ CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
 /// Whether some element, and whether every element is set.
 template <int U>
 CALQUE_INLINE bool any(pack<bool, U> const& x) {
-    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (unsigned{x.r[i]} | ...) != 0; });
+    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (as_number(x.r[i]) | ...) != 0; });
 }
 template <int U>
 CALQUE_INLINE bool all(pack<bool, U> const& x) {
     return indices<U>([&](auto... i)
-                          CALQUE_INLINE_LAMBDA { return (unsigned{x.r[i]} & ...) == pack<bool, U>::all_lanes; });
+                          CALQUE_INLINE_LAMBDA { return (as_number(x.r[i]) & ...) == pack<bool, U>::all_lanes; });
 }
 
 /// How many elements are set.
 template <int U>
 CALQUE_INLINE int count(pack<bool, U> const& x) {
-    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (__builtin_popcount(unsigned{x.r[i]}) + ...); });
+    return indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (__builtin_popcount(as_number(x.r[i])) + ...); });
 }
 
 } // namespace simd

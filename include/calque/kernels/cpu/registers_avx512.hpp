@@ -205,6 +205,19 @@ CALQUE_INLINE unsigned compare(R a, R b) {
     }
 }
 
+/// The bits of two registers of a group as those of the group.
+///
+/// Not `low | high << 8`: g++ 12 may widen a mask inside a mask register, spill its 8 bits and load 32.
+CALQUE_INLINE unsigned join_bits(unsigned low, unsigned high) {
+    return _mm512_kunpackb(detail::mask16(high), detail::mask16(low));
+}
+
+/// The bits of a group as a number: through a general register, for the same reason.
+CALQUE_INLINE unsigned as_number(std::uint16_t bits) {
+    asm("" : "+r"(bits));
+    return bits;
+}
+
 template <class R>
 CALQUE_INLINE R select(unsigned bits, R a, R b) {
     using T = element_of<R>;

@@ -48,8 +48,8 @@ CALQUE_INLINE vec<signed_of<T>, lanes<T>> mask_from_bits(unsigned bits) {
 /// One bit a lane, from a mask of all-ones and all-zero lanes. (registers_x86.hpp has it as one instruction.)
 template <class M>
 CALQUE_INLINE unsigned mask_bits(M mask) {
-    return indices<lanes_of<M>>([&](auto... i)
-                                    CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i.value] & 1) << i) | ...); });
+    return indices<lanes_of<M>>(
+        [&](auto... i) CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i.value] & 1) << i) | ...); });
 }
 
 /// One bit a lane: whether the comparison holds.
@@ -62,6 +62,16 @@ CALQUE_INLINE unsigned compare(R a, R b) {
     } else {
         return mask_bits(__builtin_convertvector(mask, vec<std::int32_t, lanes<T>>));
     }
+}
+
+/// The bits of two registers of a group as those of the group.
+CALQUE_INLINE unsigned join_bits(unsigned low, unsigned high) {
+    return low | high << (width / 2);
+}
+
+/// The bits of a group as a number.
+CALQUE_INLINE unsigned as_number(std::uint8_t bits) {
+    return bits;
 }
 
 /// The lanes of `a` whose bit is set, of `b` elsewhere.

@@ -29,8 +29,8 @@ namespace simd {
 
 #if CALQUE_AVX512
 static_assert(width == 16, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
-#elif defined(__AVX__)
-static_assert(width == 8, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
+#else
+static_assert(width <= 8, "calque: of AVX-512 it needs F, BW, DQ and VL (-march=skylake-avx512 or newer)");
 #endif
 
 /// The greater of two numbers; NaN if one of them is NaN.

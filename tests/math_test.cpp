@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The vector functions against long double: the greatest error in ULP over sampled bits and special values, and that
+// a value has the same result in every lane, tail and pack size.
+#define DOCTEST_CONFIG_SUPER_FAST_ASSERTS
+
+#include <calque/kernels/cpu/math.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+namespace math = calque::math;
+using calque::simd::pack;
+
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// The distance of `actual` from `exact` in units of the last place of a T; huge where even the kind is wrong.
+template <class T>
+double error_in_ulp(T actual, long double exact) {
+    using limits = std::numeric_limits<T>;
+    constexpr double wrong = 1e9;
+    if (std::isnan(exact) || std::isnan(actual)) {
+        return std::isnan(exact) && std::isnan(actual) ? 0 : wrong;
+    }
+    T const rounded = static_cast<T>(exact);
+    if (std::isinf(exact) || exact == 0) {
+        return actual == rounded && std::signbit(actual) == std::signbit(exact) ? 0 : wrong;
+    }
+    if (actual == 0 && std::signbit(actual) != std::signbit(exact)) {
+        return wrong;
+    }
+    if (std::isinf(actual) || std::isinf(rounded)) { // an overflow counts as one ulp above the greatest number
+        return actual == rounded ? 0 : std::abs(actual) == limits::max() || std::isinf(actual) ? 1 : wrong;
+    }
+    int const exponent = std::max(std::ilogb(exact), limits::min_exponent - 1);
+    long double const ulp = std::ldexp(1.0L, exponent - (limits::digits - 1));
+    return static_cast<double>(std::abs(static_cast<long double>(actual) - exact) / ulp);
+}
+
+template <class T>
+std::vector<T> special_values() {
+    using limits = std::numeric_limits<T>;
+    std::vector<T> values;
+    for (T const x : {T(0),
+                      T(0.5),
+                      T(1),
+                      T(1.5),
+                      T(2),
+                      T(3),
+                      T(10),
+                      T(1e-3),
+                      T(1e5),
+                      T(1.0001e5),
+                      T(1e6),
+                      T(1.0001e6),
+                      T(1e30),
+                      T(1) + limits::epsilon(),
+                      T(1) - limits::epsilon() / 2,
+                      limits::epsilon(),
+                      limits::epsilon() / 4,
+                      limits::min(),
+                      limits::denorm_min(),
+                      7 * limits::denorm_min(),
+                      limits::max(),
+                      limits::infinity(),
+                      limits::quiet_NaN(),
+                      T(88.72),
+                      T(88.73),
+                      T(103.9),
+                      T(104.1),
+                      T(709.7),
+                      T(709.8),
+                      T(745.1),
+                      T(745.2)}) {
+        values.push_back(x);
+        values.push_back(-x);
+    }
+    return values;
+}
+
+/// Special values, random bits, and numbers from where the function does something.
+template <class T>
+std::vector<T> arguments(double low, double high) {
+    std::vector<T> values = special_values<T>();
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> inside(low, high);
+    while (values.size() < 100'000) {
+        auto const word = static_cast<bits_of<T>>(random());
+        values.push_back(values.size() % 4 == 0 ? std::bit_cast<T>(word) : static_cast<T>(inside(random)));
+    }
+    return values;
+}
+
+template <class T, int U, class F>
+[[gnu::noinline]] std::vector<T> apply(std::vector<T> const& x, F f) {
+    using P = pack<T, U>;
+    std::vector<T> y(x.size());
+    for (std::size_t i = 0; i < x.size(); i += P::size) {
+        int const n = static_cast<int>(std::min<std::size_t>(P::size, x.size() - i));
+        f(P::load(x.data() + i, n)).store(y.data() + i, n);
+    }
+    return y;
+}
+
+template <class T>
+double greatest_error(std::vector<T> const& x, std::vector<T> const& y, long double (*exact)(long double)) {
+    double greatest = 0;
+    T where = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const error = error_in_ulp(y[i], exact(static_cast<long double>(x[i])));
+        if (error > greatest) {
+            greatest = error;
+            where = x[i];
+        }
+    }
+    MESSAGE((sizeof(T) == 4 ? "float" : "double") << ": at most " << greatest << " ULP, at " << where);
+    return greatest;
+}
+
+/// Bit for bit, but any NaN for any other: which one an operation passes on depends on the order of its operands.
+template <class T>
+bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T x, T y) {
+        return std::bit_cast<bits_of<T>>(x) == std::bit_cast<bits_of<T>>(y) || (std::isnan(x) && std::isnan(y));
+    });
+}
+
+/// Whether each value has the bits it has in lane 0 of a pack full of it: in all lanes, pack sizes and tails.
+template <class T, class F>
+bool is_uniform(F f, double low, double high) {
+    std::vector<T> x = arguments<T>(low, high);
+    x.resize(1003);
+    std::vector<T> alone(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        f(pack<T, 1>(x[i])).store(alone.data() + i, 1);
+    }
+    bool uniform = same_bits(alone, apply<T, 1>(x, f)) && same_bits(alone, apply<T, 4>(x, f));
+    for (std::size_t shift = 0; shift < 2 * std::size_t{pack<T, 2>::size}; ++shift) { // other lanes, another tail
+        std::vector<T> const shifted(x.begin() + static_cast<std::ptrdiff_t>(shift), x.end());
+        std::vector<T> const expected(alone.begin() + static_cast<std::ptrdiff_t>(shift), alone.end());
+        uniform = uniform && same_bits(expected, apply<T, 2>(shifted, f));
+    }
+    return uniform;
+}
+
+#define CALQUE_FUNCTION(name, bound, low, high, exact)                                                                 \
+    TEST_CASE_TEMPLATE(#name, T, float, double) {                                                                      \
+        auto const f = [](auto x) { return math::name(x); };                                                           \
+        auto const x = arguments<T>(low, high);                                                                        \
+        CHECK(greatest_error<T>(x, apply<T, 2>(x, f), [](long double v) -> long double { return exact; }) <= bound);   \
+        CHECK(is_uniform<T>(f, low, high));                                                                            \
+    }
+
+CALQUE_FUNCTION(exp, 1.1, -100, 100, std::exp(v))
+CALQUE_FUNCTION(expm1, 1.4, -3, 3, std::expm1(v))
+CALQUE_FUNCTION(log, 1., 0, 3, std::log(v))
+CALQUE_FUNCTION(log1p, 1., -1, 3, std::log1p(v))
+CALQUE_FUNCTION(tanh, 2., -3, 3, std::tanh(v))
+CALQUE_FUNCTION(sigmoid, 2., -20, 20, v < 0 ? std::exp(v) / (1 + std::exp(v)) : 1 / (1 + std::exp(-v)))
+CALQUE_FUNCTION(sin, 1.6, -20, 20, std::sin(v))
+CALQUE_FUNCTION(cos, 1.6, -20, 20, std::cos(v))
+CALQUE_FUNCTION(erf, 1.5, -4, 4, std::erf(v))
+CALQUE_FUNCTION(rsqrt, 1.6, 0, 4, 1 / std::sqrt(v))
+CALQUE_FUNCTION(sqrt, 0.5, 0, 4, std::sqrt(v))
+CALQUE_FUNCTION(round, 0, -9, 9, std::nearbyint(v))
+CALQUE_FUNCTION(abs, 0, -9, 9, std::abs(v))
+
+TEST_CASE_TEMPLATE("pow", T, float, double) {
+    // Pairs: every special value to every other, random bits, and numbers whose power is neither 0 nor infinity.
+    std::vector<T> x, y;
+    for (T const a : special_values<T>()) {
+        for (T const b : special_values<T>()) {
+            x.push_back(a);
+            y.push_back(b);
+        }
+    }
+    std::mt19937_64 random(2);
+    std::uniform_real_distribution<double> exponent(-30, 30), factor(-20, 20), near_one(0.99, 1.01), large(-9e3, 9e3);
+    while (x.size() < 100'000) {
+        x.push_back(std::bit_cast<T>(static_cast<bits_of<T>>(random())));
+        y.push_back(static_cast<T>(x.size() % 2 == 0 ? factor(random) : std::nearbyint(factor(random))));
+        x.push_back(static_cast<T>(std::exp(exponent(random))));
+        y.push_back(static_cast<T>(factor(random)));
+        x.push_back(static_cast<T>(near_one(random)));
+        y.push_back(static_cast<T>(large(random)));
+    }
+    std::vector<T> result(x.size());
+    using P = pack<T, 2>;
+    bool uniform = true;
+    double greatest = 0;
+    for (std::size_t i = 0; i + P::size <= x.size(); i += P::size) {
+        math::pow(P::load(x.data() + i), P::load(y.data() + i)).store(result.data() + i);
+        std::vector<T> alone(1);
+        math::pow(pack<T, 1>(x[i + 3]), pack<T, 1>(y[i + 3])).store(alone.data(), 1);
+        uniform = uniform && same_bits(alone, {result[i + 3]});
+        for (std::size_t j = i; j < i + P::size; ++j) {
+            double const error =
+                error_in_ulp(result[j], std::pow(static_cast<long double>(x[j]), static_cast<long double>(y[j])));
+            if (error > 2) {
+                MESSAGE(x[j] << " to the power " << y[j] << " is " << result[j]);
+            }
+            greatest = std::max(greatest, error);
+        }
+    }
+    MESSAGE((sizeof(T) == 4 ? "float" : "double") << ": at most " << greatest << " ULP");
+    CHECK(greatest <= 2);
+    CHECK(uniform);
+}
+
+TEST_CASE_TEMPLATE("results stay within the range of the function", T, float, double) {
+    auto const x = arguments<T>(-30, 30);
+    auto const bounded = [&](auto f, T low, T high) {
+        auto const y = apply<T, 2>(x, f);
+        return std::all_of(y.begin(), y.end(), [&](T v) { return std::isnan(v) || (v >= low && v <= high); });
+    };
+    CHECK(bounded([](auto v) { return math::tanh(v); }, T(-1), T(1)));
+    CHECK(bounded([](auto v) { return math::sigmoid(v); }, T(0), T(1)));
+    CHECK(bounded([](auto v) { return math::erf(v); }, T(-1), T(1)));
+    CHECK(bounded([](auto v) { return math::sin(v); }, T(-1), T(1)));
+    CHECK(bounded([](auto v) { return math::cos(v); }, T(-1), T(1)));
+}
+
+} // namespace

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// The arithmetic and the conversions of packs against plain loops: all dtypes, special values included.
+#include "pack_testing.hpp"
+
+namespace {
+
+using namespace pack_testing;
+
+/// a op b as it wraps around, for integers; as it is, for floating types.
+template <class T, class F>
+T wrapped(T a, T b, F f) {
+    if constexpr (is_floating<T>) {
+        return f(a, b);
+    } else {
+        return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    }
+}
+
+template <class T, int U>
+void check_arithmetic() {
+    using P = pack<T, U>;
+    CHECK(agrees<T, U>([](P a, P b) { return a + b; },
+                       [](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x + y; }); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a - b; },
+                       [](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x - y; }); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a * b; },
+                       [](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x * y; }); }));
+    CHECK(agrees<T, U>([](P a, P) { return -a; },
+                       [](T a, T b) { return wrapped(a, b, [](auto x, auto) { return -x; }); }));
+    CHECK(agrees<T, U>([](P a, P b) { return maximum(a, b); },
+                       [](T a, T b) {
+                           return a != a ? a : b != b ? b : a > b ? a : b;
+                       }));
+    CHECK(agrees<T, U>([](P a, P b) { return minimum(a, b); },
+                       [](T a, T b) {
+                           return a != a ? a : b != b ? b : a < b ? a : b;
+                       }));
+    CHECK(agrees<T, U>([](P a, P) { return abs(a); },
+                       [](T a, T b) {
+                           if constexpr (is_floating<T>) {
+                               return std::abs(a);
+                           } else {
+                               return a < T(0) ? wrapped(a, b, [](auto x, auto) { return -x; }) : a;
+                           }
+                       }));
+    auto const fused = [](T a, T b, T c) {
+        if constexpr (is_floating<T>) {
+            return simd::has_fused_multiply ? std::fma(a, b, c) : a * b + c;
+        } else {
+            return wrapped(a, b, [&](auto x, auto y) { return x * y + static_cast<std::uint64_t>(c); });
+        }
+    };
+    T const c(3);
+    CHECK(agrees<T, U>([&](P a, P b) { return fma(a, b, P(c)); }, [&](T a, T b) { return fused(a, b, c); }));
+    if constexpr (std::is_signed_v<T>) {
+        auto const negative = [](T a) { return wrapped(a, a, [](auto x, auto) { return -x; }); };
+        CHECK(agrees<T, U>([&](P a, P b) { return fnma(a, b, P(c)); },
+                           [&](T a, T b) { return fused(negative(a), b, c); }));
+        CHECK(agrees<T, U>([&](P a, P b) { return fms(a, b, P(c)); },
+                           [&](T a, T b) { return fused(a, b, negative(c)); }));
+    }
+    bool ok = true;
+    for (int const first : {0, 5, 100}) {
+        elements<T, U> const counted(P::iota(static_cast<T>(first)));
+        for (int i = 0; i < P::size; ++i) {
+            ok = ok && counted[i] == static_cast<T>(first + i);
+        }
+    }
+    CHECK(ok);
+}
+
+template <class T, int U>
+void check_floating() {
+    using P = pack<T, U>;
+    CHECK(agrees<T, U>([](P a, P b) { return a / b; }, [](T a, T b) { return a / b; }));
+    CHECK(agrees<T, U>([](P a, P) { return sqrt(a); }, [](T a, T) { return std::sqrt(a); }));
+    CHECK(agrees<T, U>([](P a, P) { return round_even(a); }, [](T a, T) { return std::nearbyint(a); }));
+    CHECK(agrees<T, U>([](P a, P) { return floor(a); }, [](T a, T) { return std::floor(a); }));
+    CHECK(agrees<T, U>([](P a, P) { return ceil(a); }, [](T a, T) { return std::ceil(a); }));
+    CHECK(agrees<T, U>([](P a, P) { return trunc(a); }, [](T a, T) { return std::trunc(a); }));
+    CHECK(agrees<T, U>([](P a, P b) { return copysign(a, b); }, [](T a, T b) { return std::copysign(a, b); }));
+    constexpr T bound = T(2.25);
+    CHECK(agrees<T, U>([](P a, P) { return clamp(a, -bound, bound); },
+                       [](T a, T) { return a < -bound  ? -bound
+                                           : a > bound ? bound
+                                                       : a; }));
+    // Halves, and exponents far beyond the type's range.
+    bool halves = true, scaled = true;
+    for (int k = -40; k <= 40; ++k) {
+        elements<T, U> const rounded(round_even(P(T(k) / 4)));
+        halves = halves && identical(rounded[0], std::nearbyint(T(k) / 4));
+    }
+    elements<T, U> const a(9);
+    for (int n = -5000; n <= 5000; n += n > -1100 && n < 1100 ? 3 : 250) {
+        elements<T, U> const result(ldexp(a.loaded(), P(T(n))));
+        elements<T, U> const near_one(scale(P(T(1.375)), P(T(n))));
+        for (int i = 0; i < P::size; ++i) {
+            scaled = scaled && identical(result[i], std::ldexp(a[i], n));
+        }
+        if (std::abs(n) < 2 * std::numeric_limits<T>::max_exponent - 4) {
+            scaled = scaled && identical(near_one[0], std::ldexp(T(1.375), n));
+        }
+    }
+    CHECK(halves);
+    CHECK(scaled);
+}
+
+template <class T, int U>
+void check_integer() {
+    using P = pack<T, U>;
+    using W = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    // In 64 bits only the least of them divided by -1 overflows: written apart.
+    auto const overflows = [](T a, T b) {
+        return std::is_signed_v<T> && b == static_cast<T>(-1) && a == std::numeric_limits<T>::min();
+    };
+    CHECK(agrees<T, U>([](P a, P b) { return a / b; },
+                       [&](T a, T b) { return b == 0            ? T(0)
+                                              : overflows(a, b) ? a
+                                                                : static_cast<T>(W(a) / W(b)); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a % b; },
+                       [&](T a, T b) { return b == 0 || overflows(a, b) ? T(0) : static_cast<T>(W(a) % W(b)); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a & b; }, [](T a, T b) { return static_cast<T>(a & b); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a | b; }, [](T a, T b) { return static_cast<T>(a | b); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a ^ b; }, [](T a, T b) { return static_cast<T>(a ^ b); }));
+    CHECK(agrees<T, U>([](P a, P) { return ~a; }, [](T a, T) { return static_cast<T>(~a); }));
+    auto const bounded = [](T count) { return static_cast<int>(static_cast<std::uint64_t>(count) % (8 * sizeof(T))); };
+    CHECK(agrees<T, U>([](P a, P b) { return a << b; },
+                       [&](T a, T b) { return static_cast<T>(static_cast<std::uint64_t>(a) << bounded(b)); }));
+    CHECK(agrees<T, U>([](P a, P b) { return a >> b; }, [&](T a, T b) { return static_cast<T>(a >> bounded(b)); }));
+}
+
+template <class To, class From, int U>
+void check_conversion() {
+    // Values that both types hold: C++ leaves the others undefined.
+    elements<From, U> from;
+    for (int i = 0; i < from.size; ++i) {
+        if constexpr (std::is_same_v<From, bool>) {
+            from[i] = i % 3 == 0;
+        } else if constexpr (std::is_signed_v<From> && (std::is_signed_v<To> || !is_floating<From>)) {
+            from[i] = static_cast<From>(i * 3 - 60);
+            if constexpr (is_floating<From>) {
+                from[i] += From(i % 4) / 4;
+            }
+        } else {
+            from[i] = static_cast<From>(i * 2);
+        }
+    }
+    if constexpr (!is_floating<From> || is_floating<To>) { // every value of an integer type converts to any other
+        auto const some = samples<From>(4, 5);
+        std::copy(some.begin(), some.end(), from.value.begin());
+    }
+    elements<To, U> const result(simd::convert<To>(from.loaded()));
+    bool ok = true;
+    for (int i = 0; i < from.size; ++i) {
+        ok = ok && identical(result[i], static_cast<To>(from[i]));
+    }
+    CHECK(ok);
+}
+
+TEST_CASE_TEMPLATE("packs compute what loops compute", T, CALQUE_NUMBERS){CALQUE_CHECK_SIZES(check_arithmetic, T)}
+
+TEST_CASE_TEMPLATE("floating packs divide, round and scale exactly", T, float,
+                   double){CALQUE_CHECK_SIZES(check_floating, T)}
+
+TEST_CASE_TEMPLATE("integer packs divide without traps, and shift", T, std::int8_t, std::int16_t, std::int32_t,
+                   std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t) {
+    CALQUE_CHECK_SIZES(check_integer, T)
+}
+
+template <class From, class... To>
+void check_conversions_to() {
+    (check_conversion<To, From, 2>(), ...);
+}
+
+TEST_CASE_TEMPLATE("every dtype converts to every dtype", T, bool, CALQUE_NUMBERS) {
+    check_conversions_to<T, bool, CALQUE_NUMBERS>();
+}
+
+} // namespace
