@@ -21,7 +21,7 @@ for seed in 0 1 2 3 4; do
     grep -qE '; 2 traces ' <<<"$printed" || fail "seed $seed: not two traces" "$printed"
     [ "$(untimed "$printed" | wc -l)" -eq 31 ] || fail "seed $seed: not 30 epochs and a test accuracy" "$printed"
     [ "$seed" -gt 0 ] || first=$printed
-    accuracies+=("$(sed -nE 's/^test accuracy 0?\.?([0-9.]+)$/\1/p' <<<"$printed")") # in ten thousandths
+    accuracies+=("$(sed -nE 's/^test accuracy ([01])\.([0-9]{4})$/\1\2/p' <<<"$printed")") # in ten thousandths
 done
 mapfile -t accuracies < <(printf '%s\n' "${accuracies[@]}" | sort -n)
 printf 'test accuracies, in ten thousandths: %s\n' "${accuracies[*]}"
