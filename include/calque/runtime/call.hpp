@@ -70,9 +70,6 @@ public:
             bases_[arena_base] = frame.data();
             execute(p);
         }
-        if constexpr (has_copied_outputs) {
-            copy_outputs(p);
-        }
     }
 
     /// Whether a resize of the outputs would take memory away from an argument.
@@ -227,6 +224,9 @@ private:
     CALQUE_INLINE void execute(plan const& p) {
         bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
         typename P::execution(p, bases_).run();
+        if constexpr (has_copied_outputs) {
+            copy_outputs(p);
+        }
     }
 
     /// Outputs that no kernel writes in place: views of arguments, say.
@@ -275,7 +275,6 @@ private:
             }
         }
         execute(p);
-        copy_outputs(p);
     }
 
     /// Op by op: where dynamic extents broadcast although fusion relies on equal ones.

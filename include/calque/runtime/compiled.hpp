@@ -43,10 +43,11 @@ public:
     static constexpr passes::schedule_size size = schedule.size;
 
 private:
-    /// Whether some kernel stores or folds more than one value: they may differ in what broadcasts.
+    /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.
     static constexpr bool has_several_values() {
         for (passes::group const& x : schedule.groups) {
-            int values = x.result_count;
+            bool const is_tiled = x.kind == passes::group_kind::product && x.step_count > 1;
+            int values = x.result_count + (is_tiled ? 1 : 0);
             for (int i = 0; i < x.step_count; ++i) {
                 values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
             }

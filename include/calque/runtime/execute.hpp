@@ -58,9 +58,19 @@ public:
                 run_fused<k, kernels::fused_rows<group<k>>>();
             }
         });
+        if constexpr (has_view_outputs()) {
+            run_copies(size.groups); // of what only outputs read
+        }
     }
 
 private:
+    static constexpr bool has_view_outputs() {
+        bool any = false;
+        for (int i = 0; i < size.outputs; ++i) {
+            any |= schedule.values[schedule.outputs[i]].kind == passes::storage_kind::view;
+        }
+        return any;
+    }
     template <int K>
     static constexpr std::size_t scratch_bytes_of(std::ptrdiff_t columns) {
         if constexpr (group<K>::description.kind == passes::group_kind::rows) {
