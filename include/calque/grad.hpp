@@ -139,7 +139,9 @@ private:
     template <int... I, class... X>
     constexpr auto evaluate(std::integer_sequence<int, I...>, X&... x) const {
         auto const arguments = std::tie(x...);
-        auto trees = std::tuple{detail::fresh_tree(std::get<Arguments>(arguments))...};
+        // The type is written out because std::tuple{t} is a copy of the tuple t; the braces keep the order.
+        std::tuple<decltype(detail::fresh_tree(std::get<Arguments>(arguments)))...> trees{
+            detail::fresh_tree(std::get<Arguments>(arguments))...};
         auto fresh = trees; // which the function may assign to
         F fn = gradient_function::get();
         auto const y = fn(detail::original_or_fresh<Arguments...>(std::integer_sequence<int, I>{}, fresh, x)...);

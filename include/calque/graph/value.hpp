@@ -141,6 +141,10 @@ constexpr value broadcast_like(value x, value like) {
     }
     return x.shape() == to && !has_dyn ? x : apply<ops::broadcast_like>(0, x, like);
 }
+/// `x`, of which more is known: extents that are `dyn` in one of the two are those of the other.
+constexpr value assert_shape(value x, calque::shape const& extents) {
+    return x.shape() == extents ? x : apply<ops::assert_shape>(static_cast<std::uint64_t>(x.owner->intern(extents)), x);
+}
 constexpr value slice(value x, std::uint64_t lists) {
     return apply<ops::slice>(lists, x);
 }

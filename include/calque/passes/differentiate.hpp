@@ -128,7 +128,8 @@ constexpr void differentiate(graph::value y, graph::value const* wrt, int count,
     for (int i = 0; i < count; ++i) {
         node_id const adjoint = wrt[i].id <= y.id ? adjoints[wrt[i].id - first] : -1;
         value const gradient = adjoint < 0 ? zero_of(wrt[i]) : value{&owner, adjoint};
-        gradients[i] = gradient.rank() == wrt[i].rank() ? gradient : broadcast_like(gradient, wrt[i]);
+        gradients[i] = gradient.rank() == wrt[i].rank() ? assert_shape(gradient, wrt[i].shape())
+                                                        : broadcast_like(gradient, wrt[i]);
     }
 }
 
