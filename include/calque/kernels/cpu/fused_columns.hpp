@@ -74,10 +74,9 @@ private:
             step_registers<Group, 1> row = row_;
             compute_row_values<true>(row, i);
             step_registers<Group, U> column;
-            unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
-                if constexpr (step_v<Group, step>.varies_along_columns) {
-                    column.template at<step>() = compute<step, Masked>(column, row, i, j, n);
-                }
+            unroll_steps<0, work.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                constexpr int step = work.at[k];
+                column.template at<step>() = compute<step, Masked>(column, row, i, j, n);
             });
             folded = Op::combine(folded, column_input<reduced>(column, row));
         }
@@ -94,26 +93,31 @@ private:
             return detail::load<Masked, U>(static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset + j,
                                            n);
         } else {
-            return apply_step<Group, I>(
-                [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(column, row); });
+            return apply_step<I>(column, row);
         }
     }
 
+    static constexpr auto work =
+        list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; });
+
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>
+    static constexpr auto row_values = list_steps<reduction>([](int i) {
+        passes::step const& s = Group::steps()[i];
+        return !s.varies_along_columns && s.op != graph::code_of<graph::ops::constant> && s.varies_along_rows == PerRow;
+    });
+
+    template <bool PerRow>
     CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
-        unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
+        unroll_steps<0, row_values<PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_values<PerRow>.at[k];
             constexpr passes::step s = step_v<Group, step>;
-            constexpr bool is_value = !s.varies_along_columns && !std::is_same_v<step_op<Group, step>, graph::ops::constant>;
-            if constexpr (is_value && s.varies_along_rows == PerRow) {
-                if constexpr (s.leaf >= 0) {
-                    std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-                    using E = step_element<Group, step>;
-                    row.template at<step>() = simd::pack<E, 1>(static_cast<E const*>(a_.leaves[s.leaf])[offset]);
-                } else {
-                    row.template at<step>() = apply_step<Group, step>(
-                        [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(row, row); });
-                }
+            if constexpr (s.leaf >= 0) {
+                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+                using E = step_element<Group, step>;
+                row.template at<step>() = simd::pack<E, 1>(static_cast<E const*>(a_.leaves[s.leaf])[offset]);
+            } else {
+                row.template at<step>() = apply_step<step>(row, row);
             }
         });
     }

@@ -48,45 +48,49 @@ private:
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
         unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i); });
         compute_row_values<plan.count, true>(i);
-        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+        unroll_steps<0, row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_results.at[k];
             constexpr int r = step_v<Group, step>.result;
-            if constexpr (r >= 0) {
-                if constexpr (!Group::is_full(r)) {
-                    using T = step_element<Group, step>;
-                    row_value<step>().store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
-                }
-            }
+            using T = step_element<Group, step>;
+            column_input<step>(row_, row_).store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
         });
     }
 
     // ---- values that a row has once
 
-    template <int I>
-    CALQUE_INLINE auto row_value() {
-        return column_input<I>(row_, row_);
-    }
+    /// Values that do not vary along columns and become computable in `Phase`: once a row, or once a call. A call's are
+    /// those that no row and no reduction has a part in; phase 0 has all of them.
+    template <int Phase, bool PerRow>
+    static constexpr auto row_values = list_steps<step_count>([](int i) {
+        passes::step const& s = Group::steps()[i];
+        bool const is_per_row = s.varies_along_rows || plan.ready[i] > 0;
+        return !s.varies_along_columns && !detail::is_reduction(s) && s.op != graph::code_of<graph::ops::constant> &&
+               plan.ready[i] == Phase && is_per_row == PerRow;
+    });
 
-    /// What does not vary along columns and becomes computable in `Phase`: once a row, or (`PerRow` false) once a call.
+    static constexpr auto row_results = list_steps<step_count>([](int i) {
+        int const r = Group::steps()[i].result;
+        return r >= 0 && !Group::is_full(r);
+    });
+
     template <int Phase, bool PerRow>
     CALQUE_INLINE void compute_row_values(std::ptrdiff_t i) {
-        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr passes::step s = step_v<Group, step>;
-            using Op = step_op<Group, step>;
-            using T = step_element<Group, step>;
-            constexpr bool is_value = !s.varies_along_columns && !detail::is_reduction(s) &&
-                                      !std::is_same_v<Op, graph::ops::constant>;
-            // A call's values are those that no row and no reduction has a part in; phase 0 has all of them.
-            constexpr bool is_per_row = s.varies_along_rows || plan.ready[step] > 0;
-            if constexpr (is_value && plan.ready[step] == Phase && is_per_row == PerRow) {
-                if constexpr (s.leaf >= 0) {
-                    std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-                    row_.template at<step>() = simd::pack<T, 1>(static_cast<T const*>(a_.leaves[s.leaf])[offset]);
-                } else {
-                    row_.template at<step>() =
-                        apply_step<Group, step>([&](auto input) CALQUE_INLINE_LAMBDA { return row_value<input>(); });
-                }
-            }
+        unroll_steps<0, row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_values<Phase, PerRow>.at[k];
+            row_.template at<step>() = load_or_compute_row_value<step>(i);
         });
+    }
+
+    template <int I>
+    CALQUE_INLINE auto load_or_compute_row_value(std::ptrdiff_t i) {
+        constexpr passes::step s = step_v<Group, I>;
+        if constexpr (s.leaf >= 0) {
+            using T = step_element<Group, I>;
+            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+            return simd::pack<T, 1>(static_cast<T const*>(a_.leaves[s.leaf])[offset]);
+        } else {
+            return apply_step<I>(row_, row_);
+        }
     }
 
     // ---- one walk along a row
@@ -96,6 +100,10 @@ private:
         return plan.cost[phase] <= 8 || (plan.reduces[phase] && plan.cost[phase] <= 24) ? 4 : 2;
     }
 
+    /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
+    /// the time.
+    static constexpr bool always_masked = step_count > 48;
+
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
@@ -103,62 +111,75 @@ private:
         compute_row_values<Phase, true>(i);
         step_registers<Group, U> wide;
         start_reductions<Phase>(wide);
-        std::ptrdiff_t j = 0;
-        for (; j + block <= columns_; j += block) {
-            run_block<Phase, false>(wide, i, j, 0);
+        if constexpr (always_masked) {
+            for (std::ptrdiff_t j = 0; j < columns_; j += block) {
+                run_block<Phase, true>(wide, i, j, lanes_left(j, block));
+            }
+            finish_reductions<Phase>(wide);
+        } else {
+            std::ptrdiff_t j = 0;
+            for (; j + block <= columns_; j += block) {
+                run_block<Phase, false>(wide, i, j, 0);
+            }
+            step_registers<Group, 1> narrow;
+            fold_reductions<Phase>(wide, narrow);
+            for (; j < columns_; j += simd::width) {
+                run_block<Phase, true>(narrow, i, j, lanes_left(j, simd::width));
+            }
+            finish_reductions<Phase>(narrow);
         }
-        step_registers<Group, 1> narrow;
-        fold_reductions<Phase>(wide, narrow);
-        for (; j < columns_; j += simd::width) {
-            std::ptrdiff_t const left = columns_ - j;
-            run_block<Phase, true>(narrow, i, j, static_cast<int>(left < simd::width ? left : simd::width));
-        }
-        finish_reductions<Phase>(narrow);
     }
+
+    CALQUE_INLINE int lanes_left(std::ptrdiff_t j, std::ptrdiff_t block) const {
+        return static_cast<int>(columns_ - j < block ? columns_ - j : block);
+    }
+
+    /// Steps with work in a phase: loads, elementwise operations, reductions that accumulate.
+    template <int Phase>
+    static constexpr auto work = list_steps<step_count>([](int i) {
+        return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == Phase
+                                                       : plan.loads(i, Phase) || plan.computes(i, Phase);
+    });
+
+    template <int Phase>
+    static constexpr auto stores = list_steps<step_count>([](int i) {
+        return (plan.scratch[i] >= 0 && plan.computes(i, Phase)) || plan.stored_in[i] == Phase;
+    });
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
     template <int Phase, bool Masked, int U>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
-        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+        unroll_steps<0, work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = work<Phase>.at[k];
             constexpr passes::step s = step_v<Group, step>;
             if constexpr (detail::is_reduction(s)) {
-                if constexpr (plan.ready[step] == Phase) {
-                    accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
-                }
+                accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
             } else if constexpr (plan.loads(step, Phase)) {
                 column.template at<step>() = detail::load<Masked, U>(scratch<step>() + j, n);
-            } else if constexpr (plan.computes(step, Phase)) {
-                column.template at<step>() = compute<step, Masked>(column, i, j, n);
+            } else if constexpr (s.leaf >= 0) {
+                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+                auto const* const row = static_cast<step_element<Group, step> const*>(a_.leaves[s.leaf]) + offset;
+                column.template at<step>() = detail::load<Masked, U>(row + j, n);
+            } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
+                auto const* const row = static_cast<step_element<Group, step> const*>(a_.tile) + i * a_.tile_row_stride;
+                column.template at<step>() = detail::load<Masked, U>(row + j, n);
+            } else {
+                column.template at<step>() = apply_step<step>(column, row_);
             }
         });
         // After all loads of this block, so that a result may take the place of an argument.
-        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr passes::step s = step_v<Group, step>;
+        unroll_steps<0, stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
                 detail::store<Masked>(scratch<step>() + j, column.template at<step>(), n);
             }
             if constexpr (plan.stored_in[step] == Phase) {
-                auto* const row = static_cast<step_element<Group, step>*>(a_.results[s.result]) +
-                                  i * a_.result_row_strides[s.result];
+                constexpr int r = step_v<Group, step>.result;
+                auto* const row = static_cast<step_element<Group, step>*>(a_.results[r]) + i * a_.result_row_strides[r];
                 detail::store<Masked>(row + j, column_input<step>(column, row_), n);
             }
         });
-    }
-
-    template <int I, bool Masked, int U>
-    CALQUE_INLINE auto compute(step_registers<Group, U>& column, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
-        constexpr passes::step s = step_v<Group, I>;
-        using T = step_element<Group, I>;
-        if constexpr (s.leaf >= 0) {
-            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-            return detail::load<Masked, U>(static_cast<T const*>(a_.leaves[s.leaf]) + offset + j, n);
-        } else if constexpr (std::is_same_v<step_op<Group, I>, graph::ops::matmul>) {
-            return detail::load<Masked, U>(static_cast<T const*>(a_.tile) + i * a_.tile_row_stride + j, n);
-        } else {
-            return apply_step<Group, I>(
-                [&](auto input) CALQUE_INLINE_LAMBDA { return column_input<input>(column, row_); });
-        }
     }
 
     template <int I>
@@ -181,13 +202,14 @@ private:
         total = step_op<Group, I>::combine(total, x);
     }
 
+    template <int Phase>
+    static constexpr auto reductions = list_steps<step_count>(
+        [](int i) { return detail::is_reduction(Group::steps()[i]) && plan.ready[i] == Phase; });
+
     template <int Phase, class F>
     static CALQUE_INLINE void for_each_reduction(F&& f) {
-        unroll_steps<0, step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            if constexpr (detail::is_reduction(step_v<Group, step>) && plan.ready[step] == Phase) {
-                f(step);
-            }
-        });
+        unroll_steps<0, reductions<Phase>.size>(
+            [&](auto k) CALQUE_INLINE_LAMBDA { f(std::integral_constant<int, reductions<Phase>.at[k]>{}); });
     }
 
     template <int Phase, int U>
@@ -206,11 +228,11 @@ private:
         });
     }
 
-    template <int Phase>
-    CALQUE_INLINE void finish_reductions(step_registers<Group, 1>& narrow) {
+    template <int Phase, int U>
+    CALQUE_INLINE void finish_reductions(step_registers<Group, U>& accumulators) {
         for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             using T = step_element<Group, step>;
-            row_.template at<step>() = simd::pack<T, 1>(fold_pack<step_op<Group, step>>(narrow.template at<step>()));
+            row_.template at<step>() = simd::pack<T, 1>(fold_pack<step_op<Group, step>>(accumulators.template at<step>()));
         });
     }
 

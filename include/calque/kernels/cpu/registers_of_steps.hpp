@@ -79,22 +79,20 @@ CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers
     }
 }
 
-/// Applies the operation of step `I` to its inputs; `input(constant)` gives the pack of a step.
-template <class Group, int I, class Input>
-CALQUE_INLINE auto apply_step(Input&& input) {
+/// Applies the operation of step `I` to its inputs.
+template <int I, class Group, int U>
+CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, 1>& row) {
     constexpr passes::step s = step_v<Group, I>;
     using Op = step_op<Group, I>;
     if constexpr (std::is_same_v<Op, graph::ops::cast>) {
-        return Op::template apply_to<step_element<Group, I>>(input(std::integral_constant<int, s.inputs[0]>{}));
+        return Op::template apply_to<step_element<Group, I>>(column_input<s.inputs[0]>(column, row));
     } else if constexpr (s.input_count == 1) {
-        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}));
+        return Op::apply(column_input<s.inputs[0]>(column, row));
     } else if constexpr (s.input_count == 2) {
-        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}),
-                         input(std::integral_constant<int, s.inputs[1]>{}));
+        return Op::apply(column_input<s.inputs[0]>(column, row), column_input<s.inputs[1]>(column, row));
     } else {
-        return Op::apply(input(std::integral_constant<int, s.inputs[0]>{}),
-                         input(std::integral_constant<int, s.inputs[1]>{}),
-                         input(std::integral_constant<int, s.inputs[2]>{}));
+        return Op::apply(column_input<s.inputs[0]>(column, row), column_input<s.inputs[1]>(column, row),
+                         column_input<s.inputs[2]>(column, row));
     }
 }
 

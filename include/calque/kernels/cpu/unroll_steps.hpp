@@ -24,12 +24,31 @@ CALQUE_INLINE void unroll_chunk(F& f, std::integer_sequence<int, I...>) {
 template <int First, int Last, class F>
 CALQUE_INLINE void unroll_steps(F&& f) {
     constexpr int chunk = 64;
-    if constexpr (Last - First <= chunk) {
-        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, (Last > First ? Last - First : 0)>{});
-    } else {
+    if constexpr (Last - First > chunk) {
         detail::unroll_chunk<First>(f, std::make_integer_sequence<int, chunk>{});
         unroll_steps<First + chunk, Last>(f);
+    } else if constexpr (Last > First) {
+        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, Last - First>{});
     }
+}
+
+/// Some of `N` steps, in order.
+template <int N>
+struct step_list {
+    int size = 0;
+    int at[N == 0 ? 1 : N]{};
+};
+
+/// The steps, of `N`, for which `select(i)` holds.
+template <int N>
+constexpr step_list<N> list_steps(auto select) {
+    step_list<N> list;
+    for (int i = 0; i < N; ++i) {
+        if (select(i)) {
+            list.at[list.size++] = i;
+        }
+    }
+    return list;
 }
 
 } // namespace kernels
