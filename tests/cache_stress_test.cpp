@@ -321,6 +321,7 @@ TEST_CASE("a plan that only its thread's line uses stays, however many misses ot
     fragile_cache<struct hot_tag> cache({.capacity = 4});
     std::barrier turn(2);
     constexpr int rounds = 500;
+    int kept = 0; // of the second thread
     on_threads(2, [&](int index) {
         for (std::int64_t round = 0; round != rounds; ++round) {
             if (index == 0) {
@@ -330,10 +331,12 @@ TEST_CASE("a plan that only its thread's line uses stays, however many misses ot
             if (index == 1) {
                 find(cache, round);
                 find(cache, round + rounds);
+                kept += cache.contains({{-1}}) ? 1 : 0;
             }
             turn.arrive_and_wait();
         }
     });
+    CHECK(kept == rounds);
     CHECK(cache.trace_count() == 1 + 2 * rounds);
     CHECK(cache.hit_count() == rounds - 1);
 }

@@ -18,6 +18,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -474,6 +475,48 @@ TEST_CASE("a thread may end after the cache, and a cache after the thread's last
     step.store(2);
     step.notify_all();
     survivor.join();
+}
+
+/// A key whose comparison lets the world change in the middle of a look-up. All hashes are equal.
+struct interrupted_key {
+    std::int64_t extent;
+
+    bool operator==(interrupted_key const& other) const {
+        if (std::function<void()> const now = std::exchange(interruption, nullptr)) {
+            now();
+        }
+        return extent == other.extent;
+    }
+    std::uint64_t hash() const { return 0; }
+
+    static inline thread_local std::function<void()> interruption;
+};
+
+TEST_CASE("a reader of a table that has been replaced does not find what has been dropped since") {
+    plan_cache<struct interrupted_tag, interrupted_key, counted_plan> cache({.capacity = 0});
+    auto const make = [] { return counted_plan(1); };
+    for (std::int64_t extent : {1, 2, 3}) {
+        cache.find_or_make({extent}, make);
+    }
+    int alive_then = 0;
+    cache.find_or_make({2}, make);
+    calque::plan_lease const lease = cache.keep(); // if the reader found it, it would find it whole
+    cache.find_or_make({3}, make);
+    interrupted_key::interruption = [&] { // the first comparison is with the line
+        interrupted_key::interruption = [&] {
+            std::thread([&] {
+                for (std::int64_t extent = 10; extent != 20; ++extent) {
+                    cache.find_or_make({extent}, make); // the table grows
+                }
+                cache.clear();
+                alive_then = counted_plan::alive;
+            }).join();
+        };
+    };
+    auto const& plan = cache.find_or_make({2}, [] { return counted_plan(2); });
+    CHECK(alive_then == 3); // of 1, at which the reader is, of 2, and of the other thread's line
+    CHECK(plan.value == 2);
+    CHECK(cache.trace_count() == 14);
 }
 
 using late_cache = plan_cache<struct late_tag, extent_key, counted_plan>;
