@@ -30,6 +30,7 @@ inline namespace v0 {
 ///     // for outputs
 ///     static float* data(image& x);
 ///     static void resize(image& x, calque::shape const& wanted);  // or throw: calque::throw_not_resizable
+///     static constexpr bool resizable = true;                     // if `resize` does not throw
 ///     // optional: every object is contiguous and row-major, so that no stride is read
 ///     static constexpr bool contiguous = true;
 /// };
@@ -70,6 +71,16 @@ template <array_argument A>
 inline constexpr bool is_always_contiguous_v = [] {
     if constexpr (requires { array_adaptor<std::remove_cvref_t<A>>::contiguous; }) {
         return array_adaptor<std::remove_cvref_t<A>>::contiguous;
+    } else {
+        return false;
+    }
+}();
+
+/// Whether outputs of the array type take other shapes. (The others throw, before any output is resized.)
+template <array_argument A>
+inline constexpr bool is_resizable_v = [] {
+    if constexpr (requires { array_adaptor<std::remove_cvref_t<A>>::resizable; }) {
+        return array_adaptor<std::remove_cvref_t<A>>::resizable;
     } else {
         return false;
     }

@@ -31,6 +31,7 @@ template <element T, class Allocator>
     requires(!std::same_as<T, bool>)
 struct array_adaptor<std::vector<T, Allocator>> : detail::standard_array<T, dyn> {
     using array = std::vector<T, Allocator>;
+    static constexpr bool resizable = true;
 
     static constexpr T const* data(array const& a) { return a.data(); }
     static constexpr T* data(array& a) { return a.data(); }

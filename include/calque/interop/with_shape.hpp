@@ -70,6 +70,13 @@ struct array_adaptor<shaped_array<Array, Spec>> {
     using spec = Spec;
     static constexpr int rank = Spec::rank;
     static constexpr bool contiguous = access::contiguous;
+    static constexpr bool resizable = [] {
+        if constexpr (requires { access::resizable; }) {
+            return access::resizable;
+        } else {
+            return false;
+        }
+    }();
 
     static constexpr auto data(view const& v) { return access::data(v.array()); }
     static constexpr auto data(view& v) { return access::data(v.array()); }

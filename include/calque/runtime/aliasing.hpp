@@ -71,9 +71,10 @@ private:
     /// Whether a kernel loads each element of `read` before it stores the one of `written` in the same place.
     static constexpr bool reads_before_writing(int k, int read, int written) {
         passes::group const& x = schedule.groups[k];
-        bool const same_extents = Compiled::optimized.nodes[schedule.values[read].node].shape ==
-                                  Compiled::optimized.nodes[schedule.values[written].node].shape;
-        if (schedule.values[read].kind != passes::storage_kind::argument || !same_extents) {
+        graph::node const& from = Compiled::optimized.nodes[schedule.values[read].node];
+        graph::node const& to = Compiled::optimized.nodes[schedule.values[written].node];
+        bool const same_place = from.shape == to.shape && size_of(from.type) == size_of(to.type);
+        if (schedule.values[read].kind != passes::storage_kind::argument || !same_place) {
             return false;
         }
         if (x.kind == passes::group_kind::product) {

@@ -72,22 +72,17 @@ public:
         }
     }
 
-    /// Whether a resize of the outputs would take memory away from an argument.
+    /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
+    /// another shape cannot be resized; none has been then.
     template <class Outputs>
     CALQUE_INLINE bool would_lose_arguments(plan const& p, Outputs& outputs) const {
-        bool loses = false;
+        bool fit = true;
         for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) CALQUE_INLINE_LAMBDA {
-            using A = std::remove_cvref_t<decltype(leaf)>;
-            if constexpr (!std::is_arithmetic_v<A>) {
-                if (!calque::detail::has_extents(leaf, extents_of(p, index))) [[unlikely]] {
-                    auto const* data = reinterpret_cast<std::byte const*>(array_adaptor<A>::data(leaf));
-                    for (int a = 0; a < argument_count; ++a) {
-                        loses |= bases_[a] == data;
-                    }
-                }
+            if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<decltype(leaf)>>) {
+                fit &= calque::detail::has_extents(leaf, extents_of(p, index));
             }
         });
-        return loses;
+        return !fit && would_lose_resizing(p, outputs);
     }
 
     static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
@@ -134,6 +129,59 @@ private:
 
     // ---- outputs
 
+    template <class Outputs>
+    CALQUE_COLD bool would_lose_resizing(plan const& p, Outputs& outputs) const {
+        bool loses = false;
+        for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) {
+            using A = std::remove_cvref_t<decltype(leaf)>;
+            if constexpr (!std::is_arithmetic_v<A>) {
+                extent_t const* const wanted = extents_of(p, index);
+                if (!calque::detail::has_extents(leaf, wanted)) {
+                    if constexpr (is_resizable_v<A>) {
+                        require_declared_extents<A>(wanted);
+                        loses |= overlaps_an_argument(leaf);
+                    } else {
+                        calque::detail::resize_output(leaf, wanted);
+                    }
+                }
+            }
+        });
+        return loses;
+    }
+
+    /// The extents that the type of an output fixes, `with_shape` of a container say, cannot change.
+    template <class A>
+    static void require_declared_extents(extent_t const* wanted) {
+        shape result;
+        bool fits = true;
+        for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
+            result.push_back(wanted[axis]);
+            fits &= !is_static(array_spec_t<A>::shape[axis]) || array_spec_t<A>::shape[axis] == wanted[axis];
+        }
+        if (!fits) {
+            throw_not_resizable(array_spec_t<A>::shape, result);
+        }
+    }
+
+    /// Whether an argument lies, in part at least, in the memory that a container owns.
+    template <class A>
+    bool overlaps_an_argument(A const& container) const {
+        using adaptor = array_adaptor<A>;
+        extent_t elements = 1;
+        if constexpr (requires { adaptor::actual_shape(container); }) {
+            elements = adaptor::actual_shape(container).size();
+        } else {
+            elements = shape_of(container).size();
+        }
+        auto const* const first = adaptor::data(container);
+        bool overlaps_one = false;
+        for (int a = 0; a < argument_count; ++a) {
+            overlaps_one |= overlaps(a, reinterpret_cast<std::byte const*>(first),
+                                     reinterpret_cast<std::byte const*>(first + elements));
+        }
+        return overlaps_one;
+    }
+
     static constexpr bool is_copied(int output) { return alias_table<code>::written_value(output) < 0; }
     static constexpr bool has_copied_outputs = [] {
         bool any = false;
@@ -179,8 +227,9 @@ private:
         bool disturbs = false;
         for (int a = 0; a < argument_count; ++a) {
             // An argument that begins elsewhere and ends before, or begins behind, is not touched; most do.
-            if (bases_[a] == first && aliases.in_place(output, a) && is_contiguous_argument(a)) {
-                continue;
+            if (bases_[a] == first && aliases.in_place(output, a) && is_contiguous_argument(a) &&
+                elements_of(a) == extents.size()) {
+                continue; // of as many elements: one that a dynamic extent of 1 stretches is read again and again
             }
             disturbs |= overlaps(a, first, end);
         }
@@ -199,12 +248,16 @@ private:
         if (!is_contiguous_argument(argument)) [[unlikely]] {
             return strided_range(argument).overlaps({first, end});
         }
-        std::int64_t elements = 1;
+        auto const bytes = elements_of(argument) * static_cast<std::ptrdiff_t>(size_of(P::argument_type(argument)));
+        return memory_range{bases_[argument], bases_[argument] + bytes}.overlaps({first, end});
+    }
+
+    CALQUE_INLINE extent_t elements_of(int argument) const {
+        extent_t elements = 1;
         for (int axis = 0; axis < P::layout::of.ranks[argument]; ++axis) {
             elements *= key_.words[P::layout::of.first_word[argument] + axis];
         }
-        auto const bytes = elements * static_cast<std::ptrdiff_t>(size_of(P::argument_type(argument)));
-        return memory_range{bases_[argument], bases_[argument] + bytes}.overlaps({first, end});
+        return elements;
     }
 
     CALQUE_COLD memory_range strided_range(int argument) const {

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -244,7 +243,9 @@ public:
         runtime::call<program> call(args...);
         auto const& plan = find_plan(call);
         if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
-            auto result = (*this)(args...);
+            auto result = make_result<typename program::result, typename program::outputs>(
+                [&](auto i) { return call.extents_of(plan, i); });
+            call.template run<false>(plan, result);
             assign<program>(plan, outputs, result);
             return;
         }
@@ -338,29 +339,38 @@ private:
 
 namespace detail {
 
-/// The place where a function was made, as its name: `train.cpp:12`.
-inline std::string name_of(std::source_location const& where) {
-    std::string_view file = where.file_name();
-    if (auto const slash = file.find_last_of('/'); slash != std::string_view::npos) {
-        file.remove_prefix(slash + 1);
+/// The place in the source where a function is made. (clang 14 has no std::source_location.)
+struct caller {
+    char const* file;
+    int line;
+
+    static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
     }
-    return std::string(file) + ":" + std::to_string(where.line());
-}
+
+    /// `train.cpp:12`
+    std::string name() const {
+        std::string_view path = file;
+        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
+            path.remove_prefix(slash + 1);
+        }
+        return std::string(path) + ":" + std::to_string(line);
+    }
+};
 
 } // namespace detail
 
 /// Makes a traced function of a captureless lambda or function object.
 template <class F>
-traced_function<F> function(F const&, function_options options,
-                            std::source_location where = std::source_location::current()) {
+traced_function<F> function(F const&, function_options options, detail::caller where = detail::caller::current()) {
     if (options.name.empty()) {
-        options.name = detail::name_of(where);
+        options.name = where.name();
     }
     return traced_function<F>(std::move(options));
 }
 
 template <class F>
-traced_function<F> function(F const& fn, std::source_location where = std::source_location::current()) {
+traced_function<F> function(F const& fn, detail::caller where = detail::caller::current()) {
     return function(fn, function_options{}, where);
 }
 
