@@ -69,7 +69,7 @@ constexpr void differentiate_by(Y const& y, Trees&... trees) {
     graph::value const from = y.value();
     bool const is_scalar = from.rank() == 0;
     if (!is_scalar) {
-        from.owner->fail(graph::reason::not_a_scalar, (*from.owner)[from.id].op, &from.id, 1);
+        from.owner->fail(graph::reason::not_a_scalar, (*from.owner)[from.id].op, &from.id, 1, "grad");
     }
     // What never met `y` in a graph has no part in it.
     sequence<graph::value> by;

@@ -53,7 +53,7 @@ constexpr std::string_view sentence(reason r) {
     case reason::step_not_positive: return "the step of a range is at least 1";
     case reason::escapes_its_region: return "a value made inside a branch or loop is used outside it: return it from the branch";
     case reason::shape_not_as_asserted: return "the shape is not the asserted one";
-    case reason::not_a_scalar: return "grad takes a function that returns a scalar";
+    case reason::not_a_scalar: return "it takes a function that returns a scalar";
     }
     return "";
 }
