@@ -25,7 +25,7 @@ public:
     constexpr std::string_view view() const { return {characters_, size_}; }
     std::string string() const { return std::string(view()); }
 
-    constexpr text& operator<<(char c) {
+    CALQUE_COLD constexpr text& operator<<(char c) {
         if (size_ == capacity_) {
             grow();
         }
@@ -33,7 +33,7 @@ public:
         return *this;
     }
 
-    constexpr text& operator<<(std::string_view s) {
+    CALQUE_COLD constexpr text& operator<<(std::string_view s) {
         for (char c : s) {
             *this << c;
         }
@@ -42,7 +42,7 @@ public:
 
     template <std::integral I>
         requires(!std::same_as<I, char> && !std::same_as<I, bool>)
-    constexpr text& operator<<(I value) {
+    CALQUE_COLD constexpr text& operator<<(I value) {
         if (value < I(0)) {
             *this << '-';
         }
@@ -62,7 +62,7 @@ public:
     constexpr text& operator<<(dtype d) { return *this << name_of(d); }
 
     /// Extents as users write them: `[batch,784]`.
-    constexpr text& operator<<(shape const& s) {
+    CALQUE_COLD constexpr text& operator<<(shape const& s) {
         *this << '[';
         for (int i = 0; i < s.rank; ++i) {
             if (i != 0) {
@@ -74,7 +74,7 @@ public:
     }
 
     /// One extent: `64`, `dyn` or its name.
-    constexpr text& append_extent(extent_t e) {
+    CALQUE_COLD constexpr text& append_extent(extent_t e) {
         if (e == dyn) {
             return *this << "dyn";
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contraction: a product that is used once, in a sum or a difference, becomes a fused multiply-add. The interpreter runs
+// Contraction and dead code removal: a product that is used once, in a sum or a difference, becomes a fused multiply-add. The interpreter runs
 // the contracted graph too: what a function computes does not depend on the executor or on the compiler's own contraction.
 #pragma once
 
@@ -11,49 +11,68 @@ inline namespace v0 {
 namespace passes {
 namespace detail {
 
-/// How often each node is used, as an input or as an output.
-constexpr void count_uses(graph::graph_view const& g, sequence<int>& uses) {
-    uses.resize(g.node_count);
-    for (graph::node_id id = 0; id < g.node_count; ++id) {
-        for (int k = 0; k < g[id].input_count; ++k) {
-            ++uses[g.input(id, k)];
+/// What contraction asks of a graph: which nodes its outputs depend on, and how often each is used by those.
+struct node_uses {
+    sequence<bool> live;
+    sequence<int> count;
+
+    constexpr explicit node_uses(graph::graph_view const& g) : live(g.node_count), count(g.node_count) {
+        for (int i = 0; i < g.output_count; ++i) {
+            live[g.outputs[i]] = true;
+            ++count[g.outputs[i]];
+        }
+        for (graph::node_id id = g.node_count - 1; id >= 0; --id) {
+            for (int k = 0; live[id] && k < g[id].input_count; ++k) {
+                live[g.input(id, k)] = true;
+                ++count[g.input(id, k)];
+            }
         }
     }
-    for (int i = 0; i < g.output_count; ++i) {
-        ++uses[g.outputs[i]];
+};
+
+/// The input of a sum or difference that is a product of the same shape and used nowhere else; -1: none.
+constexpr int lone_product(graph::graph_view const& g, graph::node const& n, node_uses const& uses) {
+    using namespace graph;
+    bool const is_sum = n.op == code_of<ops::add> || n.op == code_of<ops::subtract>;
+    for (int k = 0; is_sum && is_floating(n.type) && k < 2; ++k) {
+        node_id const input = g.input(n, k);
+        if (g.is<ops::multiply>(input) && uses.count[input] == 1 && g[input].shape == n.shape) {
+            return k;
+        }
     }
+    return -1;
 }
 
 } // namespace detail
 
-/// Writes to `to` the graph with fused multiply-adds. `from` must have no dead nodes: they would count as uses.
+/// Writes to `to` the graph with fused multiply-adds, and without the nodes that no output depends on (differentiation
+/// leaves the adjoints of unused arguments behind).
 constexpr void contract(graph::graph_view const& from, graph::builder& to) {
     using namespace graph;
-    sequence<int> uses;
-    detail::count_uses(from, uses);
-    node_map images(from, to);
-    auto const is_lone_product = [&](node_id id, node const& sum) {
-        return from.is<ops::multiply>(id) && uses[id] == 1 && from[id].shape == sum.shape && is_floating(sum.type);
-    };
-    auto const fuse = [&](op_code op, node_id product, node_id other) {
-        return to.add(op, {images[from.input(product, 0)], images[from.input(product, 1)], images[other]});
-    };
+    detail::node_uses const uses(from);
+    sequence<bool> absorbed(from.node_count);
     for (node_id id = 0; id < from.node_count; ++id) {
-        node const& n = from[id];
-        if (n.op == code_of<ops::add> || n.op == code_of<ops::subtract>) {
-            node_id const a = from.input(n, 0);
-            node_id const b = from.input(n, 1);
-            bool const is_sum = n.op == code_of<ops::add>;
-            if (is_lone_product(a, n)) {
-                images.set(id, fuse(is_sum ? code_of<ops::fma> : code_of<ops::fms>, a, b));
-                continue;
-            }
-            if (is_lone_product(b, n)) {
-                images.set(id, fuse(is_sum ? code_of<ops::fma> : code_of<ops::fnma>, b, a));
-                continue;
-            }
+        if (int const k = uses.live[id] ? detail::lone_product(from, from[id], uses) : -1; k >= 0) {
+            absorbed[from.input(id, k)] = true;
         }
-        images.copy(id);
+    }
+    node_map images(from, to);
+    for (node_id id = 0; id < from.node_count; ++id) {
+        if (!uses.live[id] || absorbed[id]) {
+            continue;
+        }
+        node const& n = from[id];
+        int const k = detail::lone_product(from, n, uses);
+        if (k < 0) {
+            images.copy(id);
+            continue;
+        }
+        op_code const op = n.op == code_of<ops::add> ? code_of<ops::fma>
+                           : k == 0                  ? code_of<ops::fms>
+                                                     : code_of<ops::fnma>;
+        node_id const product = from.input(n, k);
+        images.set(id, to.add(op, {images[from.input(product, 0)], images[from.input(product, 1)],
+                                   images[from.input(n, 1 - k)]}));
     }
     images.copy_outputs();
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <calque/passes/contract.hpp>
-#include <calque/passes/dead_nodes.hpp>
 #include <calque/passes/simplify.hpp>
 
 namespace calque {
@@ -14,11 +13,7 @@ namespace passes {
 constexpr void optimize(graph::graph_view const& from, graph::builder& to) {
     graph::builder simple;
     simplify(from, simple);
-    graph::builder live;
-    remove_dead_nodes(simple.view(), live);
-    graph::builder contracted;
-    contract(live.view(), contracted);
-    remove_dead_nodes(contracted.view(), to);
+    contract(simple.view(), to);
 }
 
 } // namespace passes

@@ -5,8 +5,8 @@
 #include <calque/kernels/cpu/fused_columns.hpp>
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
-#include <calque/runtime/plan.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -37,6 +37,17 @@ public:
             std::size_t bytes = 0;
             (void)((K == k && (bytes = scratch_bytes_of<K>(columns), true)) || ...);
             return bytes;
+        }(std::make_integer_sequence<int, size.groups>{});
+    }
+
+    /// The variant of a group's matrix product for these sizes and strides.
+    static constexpr product_choice choose_product(int k, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                                   std::ptrdiff_t depth, kernels::matrix_strides a,
+                                                   kernels::matrix_strides b) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            product_choice choice{};
+            (void)((K == k && (choice = choose_product_of<K>(rows, columns, depth, a, b), true)) || ...);
+            return choice;
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
@@ -77,6 +88,21 @@ private:
             return kernels::fused_rows<group<K>>::scratch_bytes(columns);
         } else {
             return 0;
+        }
+    }
+
+    template <int K>
+    static constexpr product_choice choose_product_of([[maybe_unused]] std::ptrdiff_t rows,
+                                                      [[maybe_unused]] std::ptrdiff_t columns,
+                                                      [[maybe_unused]] std::ptrdiff_t depth,
+                                                      [[maybe_unused]] kernels::matrix_strides a,
+                                                      [[maybe_unused]] kernels::matrix_strides b) {
+        if constexpr (group<K>::description.kind == passes::group_kind::product) {
+            using T = typename epilogue_context<K>::element;
+            kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
+            return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
+        } else {
+            return {};
         }
     }
 

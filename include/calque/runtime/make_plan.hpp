@@ -9,6 +9,12 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
+/// How a matrix product runs, and the workspace that it needs.
+struct product_choice {
+    kernels::matmul_variant variant;
+    std::size_t workspace_bytes;
+};
+
 /// What a plan is made from: the program, and the arguments of one call.
 struct plan_input {
     graph::graph_view g;
@@ -17,6 +23,8 @@ struct plan_input {
     calque::strides const* argument_strides = nullptr; // by argument
     int argument_count = 0;
     std::size_t (*scratch_bytes)(int group, std::ptrdiff_t columns) = nullptr; // of fused kernels
+    product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
+                                     kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
 };
 
 class planner {
@@ -281,13 +289,10 @@ private:
             out_.leaves[x.first_leaf + i].outer_strides[0] = operand.steps[1];
         }
         plan.depth = a.extents[1];
-        with_type_of(in_.g[in_.schedule.groups[k].node].type, [&]<class T>() {
-            kernels::matrix_strides const a_steps{a.steps[0], a.steps[1]};
-            kernels::matrix_strides const b_steps{b.steps[0], b.steps[1]};
-            plan.product = kernels::choose_matmul<T>(plan.rows, plan.columns, plan.depth, a_steps, b_steps);
-            grow_workspace(
-                kernels::matmul_workspace<T>(plan.product, plan.rows, plan.columns, plan.depth, a_steps, b_steps));
-        });
+        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[0], a.steps[1]},
+                                                         {b.steps[0], b.steps[1]});
+        plan.product = choice.variant;
+        grow_workspace(choice.workspace_bytes);
     }
 
     plan_input in_;

@@ -122,7 +122,8 @@ struct program {
         }
         sequence<shape> shapes(g.node_count);
         infer(g, extents, shapes.data(), function_name);
-        planner make({g, code::schedule.view(), shapes.data(), steps, layout::count, &execution::scratch_bytes}, p.view());
+        planner make({g, code::schedule.view(), shapes.data(), steps, layout::count, &execution::scratch_bytes,
+                      &execution::choose_product}, p.view());
         if constexpr (code::may_be_interpreted) {
             if (!make.suits_fusion()) {
                 interpret(p, extents, function_name);
