@@ -150,8 +150,10 @@ private:
         int const first_leaf = x.first_leaf + (x.kind == passes::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 
-        sequence<calque::strides> steps(end_leaf - first_leaf);
-        sequence<location> places(end_leaf - first_leaf);
+        sequence<calque::strides>& steps = leaf_steps_; // kept from group to group: their memory is
+        sequence<location>& places = leaf_places_;
+        steps.resize(end_leaf - first_leaf);
+        places.resize(end_leaf - first_leaf);
         for (int i = first_leaf; i < end_leaf; ++i) {
             value_plan const& v = out_.values[in_.schedule.leaves[i]];
             steps[i - first_leaf] = aligned_strides(v, space);
@@ -299,6 +301,8 @@ private:
     plan_view out_;
     memory_planner memory_;
     std::size_t workspace_ = 0;
+    sequence<calque::strides> leaf_steps_;
+    sequence<location> leaf_places_;
 };
 
 } // namespace runtime

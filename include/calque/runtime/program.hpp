@@ -112,10 +112,11 @@ struct program {
         read_key<layout>(words, extents, steps);
         constexpr graph::graph_view traced_graph = traced::graph.view();
         constexpr graph::graph_view g = code::optimized.view();
-        if constexpr (code::relies_on_equal_extents || has_names(traced_graph)) {
+        check_names(extents, function_name, leaves{});
+        if constexpr (code::relies_on_equal_extents) {
             sequence<shape> shapes(traced_graph.node_count);
             infer(traced_graph, extents, shapes.data(), function_name);
-            if (code::relies_on_equal_extents && broadcasts_dynamically(traced_graph, shapes.data())) {
+            if (broadcasts_dynamically(traced_graph, shapes.data())) {
                 interpret(p, extents, function_name);
                 return;
             }
@@ -134,15 +135,39 @@ struct program {
     }
 
 private:
-    static constexpr bool has_names(graph::graph_view const& g) {
-        for (int i = 0; i < g.shape_count; ++i) {
-            for (int axis = 0; axis < g.shapes[i].rank; ++axis) {
-                if (is_named(g.shapes[i][axis])) {
-                    return true;
+    template <class L>
+    static constexpr shape declared_shape() {
+        if constexpr (array_spec<L>) {
+            return L::shape;
+        } else {
+            return {};
+        }
+    }
+
+    /// Equal names are equal extents, in all arguments.
+    template <class... L>
+    static constexpr void check_names(shape const* extents, std::string_view function_name, type_list<L...>) {
+        constexpr shape declared[] = {declared_shape<L>()..., shape{}};
+        constexpr int count = static_cast<int>(sizeof...(L));
+        for (int a = 0; a < count; ++a) {
+            for (int i = 0; i < declared[a].rank; ++i) {
+                for (int b = 0; is_named(declared[a][i]) && b <= a; ++b) {
+                    for (int j = 0; j < declared[b].rank; ++j) {
+                        if (declared[b][j] == declared[a][i] && extents[b][j] != extents[a][i]) {
+                            throw_different(function_name, declared[a][i], b, extents[b][j], a, extents[a][i]);
+                        }
+                    }
                 }
             }
         }
-        return false;
+    }
+
+    [[noreturn]] CALQUE_COLD static void throw_different(std::string_view function_name, extent_t name, int a,
+                                                         extent_t extent_a, int b, extent_t extent_b) {
+        text message;
+        message << "calque: " << function_name << ": `" << name_of_dim(name).view() << "` is " << extent_a
+                << " in argument " << a << " and " << extent_b << " in argument " << b;
+        throw shape_error(message.string());
     }
 
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes, std::string_view name) {
