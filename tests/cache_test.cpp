@@ -231,6 +231,22 @@ TEST_CASE("on one thread the order of eviction is exactly that of a list") {
     compare_with_a_plain_list<extent_key, struct model_tag>(100, 120);
 }
 
+TEST_CASE("entries that come and go do not use up a table") {
+    using entry = calque::detail::cache_entry<poor_key, std::int64_t>;
+    calque::detail::slot_table<entry> table(4);
+    entry resident({0}, std::make_unique<std::int64_t const>(0));
+    table.insert(&resident);
+    for (std::int64_t extent = 1; extent != 100; ++extent) {
+        entry guest({extent}, std::make_unique<std::int64_t const>(extent));
+        REQUIRE(table.has_room());
+        table.insert(&guest);
+        CHECK(table.find(poor_key{extent}, guest.hash) == &guest);
+        table.erase(&guest);
+        CHECK(table.find(poor_key{extent}, guest.hash) == nullptr);
+        CHECK(table.find(poor_key{0}, resident.hash) == &resident);
+    }
+}
+
 TEST_CASE("capacity 0 is unbounded") {
     plan_cache<struct unbounded_tag, extent_key, std::int64_t> cache({.capacity = 0});
     for (std::int64_t extent = 0; extent != 5000; ++extent) {
@@ -414,6 +430,18 @@ TEST_CASE("a maker that calls its own key ends with one plan") {
     CHECK(counted_plan::alive == 1);
 }
 
+TEST_CASE("a plan that was found ready after making it in vain is protected as well") {
+    plan_cache<struct in_vain_tag, extent_key, counted_plan> cache({});
+    auto const& plan = cache.find_or_make({{1}}, [&] {
+        find(cache, 1);
+        find(cache, 2); // the thread's hazard pointer moves away from the plan of 1
+        return counted_plan(-1);
+    });
+    cache.clear();
+    CHECK(counted_plan::alive == 1);
+    CHECK(plan.value == 10);
+}
+
 TEST_CASE("a maker may call, and destroy, other functions of the same type") {
     using cache_type = plan_cache<struct neighbours_tag, extent_key, counted_plan>;
     cache_type outer({.capacity = 1});
@@ -457,6 +485,16 @@ TEST_CASE("the hits of a thread that has ended count") {
     }
     CHECK(cache.trace_count() == 2);
     CHECK(cache.hit_count() == 698);
+}
+
+TEST_CASE("a thread takes over the record of one that has ended") {
+    static constinit calque::detail::thread_records records;
+    static constinit thread_local calque::detail::thread_line line;
+    std::set<calque::detail::thread_record*> seen;
+    for (int i = 0; i != 10; ++i) {
+        std::thread([&] { seen.insert(&records.enter(line)); }).join();
+    }
+    CHECK(seen.size() == 1);
 }
 
 TEST_CASE("a thread may end after the cache, and a cache after the thread's last record") {
