@@ -89,18 +89,18 @@ auto const apply_op = [](values a) {
 };
 
 template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-6 : 1e-14;
+constexpr double rounding = std::is_same_v<T, float> ? 1e-6 : 1e-14;
 
 /// Checks `Op` on all special numbers (arity 1) or pairs of them against `expected`.
 template <class Op, class T>
-void check_unary(auto expected, double error = tolerance<T>) {
+void check_unary(auto expected, double error = rounding<T>) {
     std::vector<T> const x = special_numbers<T>();
     std::vector<T> y;
     for (T const e : x) {
         y.push_back(static_cast<T>(expected(e)));
     }
     shape const s{static_cast<extent_t>(x.size())};
-    check({make(s, x)}, apply_op<Op>, make(s, y), error);
+    check({make(s, x)}, apply_op<Op>, make(s, y), {error});
 }
 template <class Op, class T>
 void check_binary(auto expected, double error = 0) {
@@ -110,7 +110,7 @@ void check_binary(auto expected, double error = 0) {
     for (extent_t i = 0; i < x[0].size(); ++i) {
         y.push_back(expected(x[0].as<T>()[i], x[1].as<T>()[i]));
     }
-    check(x, apply_op<Op>, make(x[0].extents, y), error);
+    check(x, apply_op<Op>, make(x[0].extents, y), {error});
 }
 
 /// The number that wraps around as unsigned ones do.
@@ -194,7 +194,7 @@ TEST_CASE("elementary functions") {
         check_unary<ops::sin, T>([](T x) { return std::sin(wide{x}); });
         check_unary<ops::cos, T>([](T x) { return std::cos(wide{x}); });
         check_unary<ops::erf, T>([](T x) { return std::erf(wide{x}); });
-        check_binary<ops::pow, T>([](T x, T y) { return static_cast<T>(std::pow(wide{x}, wide{y})); }, tolerance<T>);
+        check_binary<ops::pow, T>([](T x, T y) { return static_cast<T>(std::pow(wide{x}, wide{y})); }, rounding<T>);
     });
 }
 
@@ -380,8 +380,7 @@ TEST_CASE("reductions over every set of axes") {
                 for (wide const e : sums) {
                     expected.push_back(static_cast<T>(e));
                 }
-                check(
-                    {x}, [&](values a) { return sum(a[0], axes); }, make(to, expected), tolerance<T>);
+                check({x}, [&](values a) { return sum(a[0], axes); }, make(to, expected), {rounding<T>});
                 bool const is_over_nothing = s.size() == 0 && to.size() != 0;
                 if (!is_over_nothing && at.size() != 0) {
                     check(
@@ -439,19 +438,19 @@ TEST_CASE("products of matrices and vectors") {
                 }
             }
             auto const product = [](values v) { return matmul(v[0], v[1]); };
-            double const error = 100 * tolerance<T>;
-            check({a, b}, product, make({m, n}, expected), error);
+            double const error = 100 * rounding<T>;
+            check({a, b}, product, make({m, n}, expected), {error});
             tensor row = a, column = b;
             row.extents = {m * k};
             column.extents = {k * n};
             if (m == 1) {
-                check({row, b}, product, make({n}, expected), error);
+                check({row, b}, product, make({n}, expected), {error});
             }
             if (n == 1) {
-                check({a, column}, product, make({m}, expected), error);
+                check({a, column}, product, make({m}, expected), {error});
             }
             if (m == 1 && n == 1) {
-                check({row, column}, product, make({}, expected), error);
+                check({row, column}, product, make({}, expected), {error});
             }
         }
     });
@@ -591,16 +590,13 @@ TEST_CASE("compositions") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     tensor const x = make<double>({2, 3}, {1, 2, 4, -1000, 0, 1000});
     double const total = std::exp(-3.) + std::exp(-2.) + 1;
-    check(
-        {x}, [](values a) { return softmax(a[0], 2); },
-        make<double>({2, 3}, {std::exp(-3.) / total, std::exp(-2.) / total, 1 / total, 0, 0, 1}), 1e-14);
-    check(
-        {x}, [](values a) { return logsumexp(a[0], 2); }, make<double>({2, 1}, {4 + std::log(total), 1000}), 1e-14);
-    check(
-        {x}, [](values a) { return log_softmax(a[0], 2); },
-        make<double>({2, 3}, {-3 - std::log(total), -2 - std::log(total), -std::log(total), -2000, -1000, 0}), 1e-14);
-    check(
-        {x}, [](values a) { return mean(a[0], 3); }, make<double>({1, 1}, {7. / 6}), 1e-14);
+    check({x}, [](values a) { return softmax(a[0], 2); },
+          make<double>({2, 3}, {std::exp(-3.) / total, std::exp(-2.) / total, 1 / total, 0, 0, 1}), {1e-14});
+    check({x}, [](values a) { return logsumexp(a[0], 2); }, make<double>({2, 1}, {4 + std::log(total), 1000}), {1e-14});
+    check({x}, [](values a) { return log_softmax(a[0], 2); },
+          make<double>({2, 3}, {-3 - std::log(total), -2 - std::log(total), -std::log(total), -2000, -1000, 0}),
+          {1e-14});
+    check({x}, [](values a) { return mean(a[0], 3); }, make<double>({1, 1}, {7. / 6}), {1e-14});
     check(
         {make<double>({3, 2}, {-infinity, -infinity, infinity, 1, infinity, -infinity})},
         [](values a) { return logsumexp(a[0], 2); }, make<double>({3, 1}, {-infinity, infinity, infinity}));

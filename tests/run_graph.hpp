@@ -85,25 +85,30 @@ inline tensor run(std::vector<tensor> const& arguments, extents known, graph_fun
     return result;
 }
 
-/// Whether two numbers are equal up to a relative error; NaN is NaN, and without a tolerance zeros have their signs.
+/// What a comparison forgives. Without a tolerance, zeros have their signs; NaN is NaN in any case.
+struct tolerance {
+    double relative = 0;
+    double absolute = 0;
+};
+
 template <class T>
-bool is_close(T a, T b, double tolerance) {
+bool is_close(T a, T b, tolerance allowed) {
     if constexpr (std::floating_point<T>) {
         if (std::isnan(a) || std::isnan(b)) {
             return std::isnan(a) && std::isnan(b);
         }
         if (a == b) {
-            return std::signbit(a) == std::signbit(b) || tolerance != 0;
+            return std::signbit(a) == std::signbit(b) || allowed.relative != 0;
         }
         double const difference = std::abs(static_cast<double>(a) - static_cast<double>(b));
-        return difference <= tolerance * std::abs(static_cast<double>(b));
+        return difference <= allowed.relative * std::abs(static_cast<double>(b)) + allowed.absolute;
     } else {
         return a == b;
     }
 }
 
 /// Empty, or how `y` differs from what is expected.
-inline std::string difference(tensor const& y, tensor const& expected, double tolerance) {
+inline std::string difference(tensor const& y, tensor const& expected, tolerance allowed = {}) {
     calque::text out;
     if (y.type != expected.type || !(y.extents == expected.extents)) {
         out << "it is " << y.type << y.extents << ", not " << expected.type << expected.extents;
@@ -113,7 +118,7 @@ inline std::string difference(tensor const& y, tensor const& expected, double to
         T const* const given = y.as<T>();
         T const* const wanted = expected.as<T>();
         for (calque::extent_t i = 0; i < y.size(); ++i) {
-            if (!is_close(given[i], wanted[i], tolerance)) {
+            if (!is_close(given[i], wanted[i], allowed)) {
                 out << "element " << i << " is ";
                 calque::graph::append_number(out, given[i]) << ", not ";
                 calque::graph::append_number(out, wanted[i]) << '\n';
@@ -125,14 +130,14 @@ inline std::string difference(tensor const& y, tensor const& expected, double to
 
 /// Checks that `f(arguments)` is as expected, whether the trace knows the extents or not.
 inline void check(std::vector<tensor> const& arguments, graph_function const& f, tensor const& expected,
-                  double tolerance = 0) {
+                  tolerance allowed = {}) {
     for (extents const known : {extents::are_static, extents::are_dynamic}) {
         sketch s;
         build(s, arguments, known, f);
         INFO(calque::graph::to_text(s.view()));
         tensor result;
         interpreter::run(s.view(), arguments.data(), &result);
-        CHECK(difference(result, expected, tolerance) == "");
+        CHECK(difference(result, expected, allowed) == "");
     }
 }
 
