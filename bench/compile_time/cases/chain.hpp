@@ -25,5 +25,5 @@ struct chain {
 template <int Steps, int Nodes>
 void call_chain(xt::xtensor<float, 1>& y, xt::xtensor<float, 1> const& x) {
     static_assert(calque::trace<calque::spec<float, calque::dyn>>(chain<Steps>{}).size() >= Nodes);
-    calque::function<chain<Steps>{}>().into(y, x);
+    calque::function(chain<Steps>{}).into(y, x);
 }
