@@ -10,6 +10,7 @@
 #pragma once
 
 #include <calque/core/config.hpp>
+#include <calque/runtime/cache_entry.hpp>
 #include <calque/runtime/hazard.hpp>
 #include <calque/runtime/in_flight.hpp>
 #include <calque/runtime/recency.hpp>
@@ -21,7 +22,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 #include <utility>
 
 namespace calque {
@@ -31,65 +31,6 @@ inline namespace v0 {
 struct cache_limits {
     std::size_t capacity = 256;     ///< plans; 0 is unbounded
     std::size_t capacity_bytes = 0; ///< the sum of `plan.bytes()`, where plans have it; 0 is unbounded
-};
-
-namespace detail {
-
-template <class Plan>
-std::size_t bytes_of(Plan const& plan) {
-    if constexpr (requires { plan.bytes(); }) {
-        return static_cast<std::size_t>(plan.bytes());
-    } else {
-        return 0;
-    }
-}
-
-/// Calls `make()`, which returns a plan or a pointer that owns one.
-template <class Plan, class Make>
-std::unique_ptr<Plan const> make_plan(Make& make) {
-    if constexpr (std::is_convertible_v<decltype(make()), std::unique_ptr<Plan const>>) {
-        return make();
-    } else {
-        return std::unique_ptr<Plan const>(new Plan(make()));
-    }
-}
-
-template <class Key, class Plan>
-struct cache_entry : reclaimable {
-    cache_entry(Key const& k, std::unique_ptr<Plan const> p)
-        : key(k), hash(k.hash()), plan(std::move(p)), bytes(bytes_of(*plan)) {}
-
-    Key const key;
-    std::uint64_t const hash;
-    std::unique_ptr<Plan const> const plan;
-    std::size_t const bytes;
-    std::atomic<std::uint64_t> used{0}; // on the cache's clock
-};
-
-template <class Key, class Plan>
-struct cache_line : thread_line {
-    Key key{};
-    Plan const* plan = nullptr;
-    cache_seat* seat = nullptr;
-    reclaimable const* entry = nullptr;
-};
-
-} // namespace detail
-
-/// Keeps a plan alive where a thread's next find would give it up. It must not outlive the cache.
-class plan_lease {
-public:
-    explicit plan_lease(detail::reclaimable const& entry) : entry_(&entry) { entry.pins.fetch_add(1); }
-    plan_lease(plan_lease&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
-    plan_lease& operator=(plan_lease&&) = delete;
-    ~plan_lease() {
-        if (entry_ != nullptr) {
-            entry_->pins.fetch_sub(1);
-        }
-    }
-
-private:
-    detail::reclaimable const* entry_;
 };
 
 /// Plans by key.
