@@ -274,9 +274,9 @@ TEST_CASE("a plan that is in use outlives eviction, clears and a thousand misses
         }
         while (!done) {
             fragile_plan const& plan = find(cache, index);
-            std::optional<calque::plan_lease> lease;
+            std::unique_ptr<calque::plan_lease> lease;
             if (index == 3) { // as if the run of the plan called the function again
-                lease.emplace(cache.keep());
+                lease = std::make_unique<calque::plan_lease>(cache.keep());
                 find(cache, 4);
                 find(cache, 5);
             }

@@ -13,7 +13,6 @@
 #include <list>
 #include <memory>
 #include <new>
-#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -353,9 +352,9 @@ TEST_CASE("a plan lives until the thread's next find, though another thread evic
     CHECK(counted_plan::alive == 1);
 
     SUBCASE("a lease keeps it for longer") {
-        std::optional<calque::plan_lease> lease;
+        std::unique_ptr<calque::plan_lease> lease;
         counted_plan const& kept = cache.find_or_make({{5}}, make);
-        lease.emplace(cache.keep());
+        lease = std::make_unique<calque::plan_lease>(cache.keep());
         find(cache, 6);
         find(cache, 7);
         find(cache, 8);
