@@ -190,7 +190,7 @@ TEST_CASE("broadcasts and reductions") {
 
 TEST_CASE("softmax and its kin") {
     tensor const x = noise<double>({3, 4}, 1);
-    for (axis_set const axes : {1, 2, 3}) {
+    for (axis_set const axes : {1u, 2u, 3u}) {
         check({x}, [&](values a) { return softmax(a[0], axes); });
         check({x}, [&](values a) { return log_softmax(a[0], axes); });
         check({x}, [&](values a) { return logsumexp(a[0], axes); });

@@ -500,26 +500,26 @@ TEST_CASE("slices are Python's, and slice_adjoint puts them back") {
         std::vector<std::size_t> columns;
     };
     constexpr extent_t end = to_the_end;
-    for (auto const& [start, stop, step, columns] : std::vector<range>{{0, end, 1, {0, 1, 2, 3, 4}},
-                                                                       {1, 4, 1, {1, 2, 3}},
-                                                                       {0, end, 2, {0, 2, 4}},
-                                                                       {1, end, 3, {1, 4}},
-                                                                       {-2, end, 1, {3, 4}},
-                                                                       {0, -1, 2, {0, 2}},
-                                                                       {-100, 2, 1, {0, 1}},
-                                                                       {3, 100, 1, {3, 4}},
-                                                                       {4, 1, 1, {}},
-                                                                       {0, end, 100, {0}}}) {
+    for (range const& r : std::vector<range>{{0, end, 1, {0, 1, 2, 3, 4}},
+                                             {1, 4, 1, {1, 2, 3}},
+                                             {0, end, 2, {0, 2, 4}},
+                                             {1, end, 3, {1, 4}},
+                                             {-2, end, 1, {3, 4}},
+                                             {0, -1, 2, {0, 2}},
+                                             {-100, 2, 1, {0, 1}},
+                                             {3, 100, 1, {3, 4}},
+                                             {4, 1, 1, {}},
+                                             {0, end, 100, {0}}}) {
         auto const lists = [&](value v) {
             builder& b = *v.owner;
-            return slice_lists{b.intern({1, start}), b.intern({end, stop}), b.intern({1, step})}.pack();
+            return slice_lists{b.intern({1, r.start}), b.intern({end, r.stop}), b.intern({1, r.step})}.pack();
         };
         std::vector<float> expected, put_back(10);
-        for (std::size_t const c : columns) {
+        for (std::size_t const c : r.columns) {
             expected.push_back(static_cast<float>(10 + c));
             put_back[5 + c] = static_cast<float>(10 + c);
         }
-        shape const s{1, static_cast<extent_t>(columns.size())};
+        shape const s{1, static_cast<extent_t>(r.columns.size())};
         auto const cut = [&](values a) { return slice(a[0], lists(a[0])); };
         check({x}, cut, make(s, expected));
         check(
