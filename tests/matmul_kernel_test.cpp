@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrix products: every variant, layout and kind of size against a triple loop; nothing outside is read or written.
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/matmul_small.hpp>
 
 #include <doctest/doctest.h>
 
@@ -299,6 +300,29 @@ TEST_CASE_TEMPLATE("the tiled variants agree to the bit, in all their blocks", T
         CHECK(same_elements(direct, delivered(matmul_variant::packed, a, b)));
         CHECK(same_elements(direct, stored(matmul_variant::transposed, a, b)));
     }
+}
+
+template <class T, ptrdiff_t M, ptrdiff_t N, ptrdiff_t K>
+void check_static() {
+    for (layout of_a : all_layouts) {
+        matrix<T> const a(M, K, of_a), b(K, N, layout::padded_rows), c(M, N, layout::padded_rows);
+        a.randomize();
+        b.randomize();
+        matmul_static<M, N, K>(a.ref(), b.data(), b.row_stride(), c.data(), c.row_stride());
+        CHECK(c.margins_are_intact());
+        CHECK(c.padding_is_intact());
+        CHECK(same_elements(c, stored(matmul_variant::direct, a, b)));
+    }
+}
+
+TEST_CASE_TEMPLATE("products of static extents have the bits of the others", T, float, double) {
+    check_static<T, 1, 1, 1>();
+    check_static<T, 3, 3, 3>();
+    check_static<T, 4, 4, 4>();
+    check_static<T, 15, 10, 7>();
+    check_static<T, 16, 16, 16>();
+    check_static<T, 20, 70, 9>();
+    check_static<T, 33, 64, 5>();
 }
 
 TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {

@@ -19,17 +19,17 @@ namespace kernels {
 /// The operands of one tile, `rows` x `vectors` registers wide: to = from + A B.
 template <class T>
 struct matmul_tile {
-    std::ptrdiff_t depth;        // the extent that is summed over
-    T const* a;                  // element (i, k) at a[i * a_row_stride + k * a_step]
-    std::ptrdiff_t a_row_stride; //
-    std::ptrdiff_t a_step;       //
-    T const* b;                  // element (k, j) at b[k * b_step + j]
-    std::ptrdiff_t b_step;       //
-    int last_lanes;              // the columns in the last register
-    T const* from;               // what the sum starts from: an earlier block's result, or null for zero
-    std::ptrdiff_t from_stride;  //
-    T* to;                       //
-    std::ptrdiff_t to_stride;    //
+    std::ptrdiff_t depth = 0;        // the extent that is summed over
+    T const* a = nullptr;            // element (i, k) at a[i * a_row_stride + k * a_step]
+    std::ptrdiff_t a_row_stride = 0; //
+    std::ptrdiff_t a_step = 0;       //
+    T const* b = nullptr;            // element (k, j) at b[k * b_step + j]
+    std::ptrdiff_t b_step = 0;       //
+    int last_lanes = 0;              // the columns in the last register
+    T const* from = nullptr;         // what the sum starts from: an earlier block's result, or null for zero
+    std::ptrdiff_t from_stride = 0;  //
+    T* to = nullptr;                 //
+    std::ptrdiff_t to_stride = 0;    //
 };
 
 /// The widest tile, in registers. Two make each broadcast element of A count twice.

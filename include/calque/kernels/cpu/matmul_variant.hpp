@@ -71,6 +71,9 @@ namespace detail {
 
 /// The smallest equal parts, none above `limit`, that cover `extent`: 64 rows are 5 x 13, not 4 x 14 and 8.
 constexpr std::ptrdiff_t balanced(std::ptrdiff_t extent, std::ptrdiff_t limit) {
+    if (extent <= limit) {
+        return extent; // small products feel the divisions
+    }
     std::ptrdiff_t const parts = (extent + limit - 1) / limit;
     return (extent + parts - 1) / parts;
 }
@@ -154,6 +157,9 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
         }
         if (m == 1) {
             return b.column == 1 ? matmul_variant::combined_rows : matmul_variant::dots;
+        }
+        if (b.column == 1 && m * n * k <= 4096) {
+            return matmul_variant::direct; // done before costs could be compared
         }
         constexpr std::ptrdiff_t limit = detail::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
         double const direct =
