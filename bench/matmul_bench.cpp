@@ -33,7 +33,8 @@ using array = std::unique_ptr<T[], release>;
 
 template <class T>
 array<T> make_array(ptrdiff_t size) {
-    array<T> result(static_cast<T*>(::operator new(static_cast<std::size_t>(size) * sizeof(T) + 64, std::align_val_t(64))));
+    array<T> result(
+        static_cast<T*>(::operator new(static_cast<std::size_t>(size) * sizeof(T) + 64, std::align_val_t(64))));
     for (ptrdiff_t i = 0; i < size; ++i) {
         result[static_cast<std::size_t>(i)] = static_cast<T>(i % 17 - 8) / T(8);
     }
@@ -82,8 +83,8 @@ constexpr product products[] = {
 };
 
 void report(benchmark::State& state, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k) {
-    state.counters["FLOP/s"] = benchmark::Counter(2.0 * static_cast<double>(m * n * k),
-                                                  benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["FLOP/s"] =
+        benchmark::Counter(2.0 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 // The epilogue of a layer: a ReLU into the result.
