@@ -121,16 +121,21 @@ xt::xtensor<T, Rank> noise(std::array<std::size_t, Rank> const& extents, unsigne
     return array;
 }
 
+/// The graphs of compiled functions. (Named by what they depend on: other types of arrays share them.)
+template <class Code>
+struct optimized_graph {
+    static constexpr calque::graph::graph_view view() { return Code::optimized.view(); }
+};
+template <class Code>
+struct traced_graph {
+    static constexpr calque::graph::graph_view view() { return Code::traced::graph.view(); }
+};
+
 /// A function on some arguments: how it runs, and what the interpreter makes of it.
 template <class F, class... Args>
 class comparison {
     using program = calque::runtime::program<F, Args...>;
-    struct optimized {
-        static constexpr calque::graph::graph_view view() { return program::code::optimized.view(); }
-    };
-    struct traced {
-        static constexpr calque::graph::graph_view view() { return program::traced::graph.view(); }
-    };
+    using code = typename program::code;
 
 public:
     /// The interpreter's results: of the traced graph, where extents broadcast as only the call knows.
@@ -140,12 +145,12 @@ public:
         program::make(plan, call.key().words, "test");
         std::vector<tensor> arguments;
         (append_leaves<Args>(arguments, args), ...);
-        if constexpr (program::code::may_be_interpreted) {
+        if constexpr (code::may_be_interpreted) {
             if (plan.is_interpreted) {
-                return run<traced>(arguments);
+                return run<traced_graph<code>>(arguments);
             }
         }
-        return run<optimized>(arguments);
+        return run<optimized_graph<code>>(arguments);
     }
 
     template <class Results>

@@ -10,7 +10,7 @@ shopt -s globstar nullglob
 declare -A below=(
     [core]="core"
     [graph]="core graph"
-    [trace]="core graph trace"
+    [trace]="core graph interop trace"
     [passes]="core graph passes"
     [kernels]="core graph kernels"
     [interop]="core interop"

@@ -40,10 +40,11 @@ public:
 
     /// Makes `size` elements; new ones are value-initialised.
     constexpr void resize(int size) {
+        int const used = capacity_; // memory beyond is new, and value-initialised as it is
         if (size > capacity_ && size > 0) { // g++ 12 warns of resize(0): it thinks that a capacity can be negative
             reserve(size);
         }
-        for (int i = size_; i < size; ++i) {
+        for (int i = size_; i < size && i < used; ++i) {
             elements_[i] = T{};
         }
         size_ = size;

@@ -41,16 +41,17 @@ public:
         n.op = op;
         n.attribute = attribute;
         n.input_count = static_cast<std::uint16_t>(count);
+        dtype types[3]{};
         for (int k = 0; k < count; ++k) {
-            if (!is_visible(nodes_[inputs[k]].region)) {
+            node const& input = nodes_[inputs[k]];
+            if (input.region != region_ && !is_visible(input.region)) {
                 fail(reason::escapes_its_region, op, inputs, count);
+            }
+            if (k < 3) {
+                types[k] = input.type;
             }
         }
         n.shape = infer(operation, op, inputs, count, attribute);
-        dtype types[3]{};
-        for (int k = 0; k < count && k < 3; ++k) {
-            types[k] = nodes_[inputs[k]].type;
-        }
         n.type = operation.infer_type(types, attribute);
         return insert(n, inputs, operation.is_unique);
     }
@@ -160,14 +161,16 @@ private:
     constexpr std::uint16_t infer(op_info const& operation, op_code op, node_id const* inputs, int count,
                                   std::uint64_t attribute) {
         if (operation.kind == op_kind::elementwise && operation.first_shape_input >= count &&
-            operation.list_count == 0 && agree(inputs, count)) {
-            return nodes_[inputs[0]].shape;
+            operation.list_count == 0) {
+            if (int const common = common_shape(inputs, count); common >= 0) {
+                return static_cast<std::uint16_t>(common);
+            }
         }
-        sequence<calque::shape const*> input_shapes(count);
+        input_shapes_.resize(0);
         for (int k = 0; k < count; ++k) {
-            input_shapes[k] = &shape(inputs[k]);
+            input_shapes_.push_back(&shape(inputs[k]));
         }
-        inference rule{input_shapes.data(), input_shapes.data(), attribute, shapes_.data(), count};
+        inference rule{input_shapes_.data(), input_shapes_.data(), attribute, shapes_.data(), count};
         calque::shape const result = operation.infer(rule);
         if (rule.failure != reason::none) {
             bool const is_first = failure_.why == reason::none;
@@ -180,14 +183,19 @@ private:
         return static_cast<std::uint16_t>(intern(result));
     }
 
-    // The common case of an elementwise operation, without asking its rule: one shape.
-    constexpr bool agree(node_id const* inputs, int count) const {
+    // The common case of an elementwise operation, without asking its rule: one shape, beside scalars; -1 if not.
+    constexpr int common_shape(node_id const* inputs, int count) const {
+        int common = nodes_[inputs[0]].shape;
         for (int k = 1; k < count; ++k) {
-            if (nodes_[inputs[k]].shape != nodes_[inputs[0]].shape) {
-                return false;
+            int const other = nodes_[inputs[k]].shape;
+            if (other != common && shapes_[other].rank != 0) {
+                if (shapes_[common].rank != 0) {
+                    return -1;
+                }
+                common = other;
             }
         }
-        return true;
+        return common;
     }
 
     constexpr bool is_visible(std::uint16_t r) const {
@@ -285,6 +293,7 @@ private:
     sequence<calque::shape> shapes_;
     sequence<region> regions_;
     sequence<node_id> outputs_;
+    sequence<calque::shape const*> input_shapes_; // of the rule that is running
     sequence<int> node_table_;  // open addressing; 0 is empty, else 1 + the node
     sequence<int> shape_table_; // the same for shapes
     std::uint16_t region_ = 0;

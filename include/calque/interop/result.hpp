@@ -100,6 +100,8 @@ CALQUE_INLINE A make_array(extent_t const* extents) {
             sizes[axis] = static_cast<typename A::size_type>(extents[axis]);
         }
         return A(sizes);
+    } else if constexpr (array_spec_t<A>::is_static) {
+        return A(); // made in place: a copy would read what has no values yet
     } else {
         A array;
         if (!detail::has_extents(array, extents)) [[unlikely]] {

@@ -5,6 +5,7 @@
 
 #include <calque/core/sequence.hpp>
 #include <calque/graph/graph.hpp>
+#include <calque/graph/schedule.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -33,10 +34,11 @@ inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
 class fuser {
 public:
     constexpr explicit fuser(graph_view const& g)
-        : g_(g), places_(g.node_count), same_extents_(g.node_count), costs_(g.node_count) {
+        : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count) {
         for (node_id id = 0; id < g.node_count; ++id) {
             same_extents_[id] = id;
             places_[id] = place_of(id);
+            phases_[id] = phase_of(id);
             costs_[id] = cost_of(id);
         }
         number_kernels();
@@ -243,11 +245,26 @@ private:
         }
         own.reduced_axes = extents.rank - first;
         bool const joins = p.space == own.space && p.product < 0 && p.reduction < 0 &&
-                           (p.reduced_axes == 0 || p.reduced_axes == own.reduced_axes);
+                           (p.reduced_axes == 0 || p.reduced_axes == own.reduced_axes) &&
+                           phases_[input] + 2 <= max_phases;
         if (joins) {
             own.level = p.level;
         }
         return own;
+    }
+
+    /// How many reductions of its own kernel a node waits for, one after the other.
+    constexpr int phase_of(node_id id) const {
+        node const& n = g_[id];
+        int phase = 0;
+        for (int k = 0; places_[id].space >= 0 && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            node_id const input = g_.input(n, k);
+            if (places_[input].space >= 0 && places_[input].level == places_[id].level) {
+                int const after = phases_[input] + (info(g_[input].op).kind == op_kind::reduction ? 1 : 0);
+                phase = after > phase ? after : phase;
+            }
+        }
+        return phase;
     }
 
     // ---- kernels
@@ -389,6 +406,7 @@ private:
 
     graph_view g_;
     sequence<place> places_;
+    sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;
     sequence<int> kernel_of_;

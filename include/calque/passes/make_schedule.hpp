@@ -3,11 +3,19 @@
 #pragma once
 
 #include <calque/passes/fuse.hpp>
-#include <calque/passes/schedule.hpp>
+#include <calque/graph/schedule.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace passes {
+
+using graph::group;
+using graph::group_kind;
+using graph::schedule_size;
+using graph::static_schedule;
+using graph::step;
+using graph::storage_kind;
+using graph::stored_value;
 
 /// Builds the schedule of an optimized graph. (A class, so that a constant of its exact size can be filled from it.)
 class scheduler {

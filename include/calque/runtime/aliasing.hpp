@@ -38,7 +38,7 @@ public:
 
 private:
     static constexpr auto const& schedule = Compiled::schedule;
-    static constexpr passes::schedule_size size = Compiled::size;
+    static constexpr graph::schedule_size size = Compiled::size;
 
     static constexpr bool may_share(int output, int argument) {
         int const written = written_value(output);
@@ -62,7 +62,7 @@ private:
 
     /// The argument that a stored value is, or is a view of; -1: none.
     static constexpr int root_argument(int v) {
-        while (schedule.values[v].kind == passes::storage_kind::view) {
+        while (schedule.values[v].kind == graph::storage_kind::view) {
             v = schedule.values[v].source;
         }
         return schedule.values[v].argument;
@@ -70,18 +70,18 @@ private:
 
     /// Whether a kernel loads each element of `read` before it stores the one of `written` in the same place.
     static constexpr bool reads_before_writing(int k, int read, int written) {
-        passes::group const& x = schedule.groups[k];
+        graph::group const& x = schedule.groups[k];
         graph::node const& from = Compiled::optimized.nodes[schedule.values[read].node];
         graph::node const& to = Compiled::optimized.nodes[schedule.values[written].node];
         bool const same_place = from.shape == to.shape && size_of(from.type) == size_of(to.type);
-        if (schedule.values[read].kind != passes::storage_kind::argument || !same_place) {
+        if (schedule.values[read].kind != graph::storage_kind::argument || !same_place) {
             return false;
         }
-        if (x.kind == passes::group_kind::product) {
+        if (x.kind == graph::group_kind::product) {
             bool const is_factor = schedule.leaves[x.first_leaf] == read || schedule.leaves[x.first_leaf + 1] == read;
             return !is_factor; // the fused work on a tile loads first; the product itself reads on
         }
-        return x.kind == passes::group_kind::rows && last_phase_of_reading(k, read) <= phase_of_writing(k, written);
+        return x.kind == graph::group_kind::rows && last_phase_of_reading(k, read) <= phase_of_writing(k, written);
     }
 
     template <class Ask>
@@ -95,7 +95,7 @@ private:
     template <int K, class Ask>
     static constexpr int ask_group(Ask ask) {
         using group = typename Compiled::template group<K>;
-        if constexpr (group::description.kind == passes::group_kind::rows) {
+        if constexpr (group::description.kind == graph::group_kind::rows) {
             return ask(group::description, kernels::fused_rows<group>::plan);
         } else {
             return 0;
@@ -103,7 +103,7 @@ private:
     }
 
     static constexpr int last_phase_of_reading(int k, int v) {
-        return ask_plan(k, [v](passes::group const& x, auto const& plan) {
+        return ask_plan(k, [v](graph::group const& x, auto const& plan) {
             int last = 0;
             for (int i = 0; i < x.step_count; ++i) {
                 int const leaf = schedule.steps[x.first_step + i].leaf;
@@ -116,7 +116,7 @@ private:
     }
 
     static constexpr int phase_of_writing(int k, int v) {
-        return ask_plan(k, [v](passes::group const& x, auto const& plan) {
+        return ask_plan(k, [v](graph::group const& x, auto const& plan) {
             for (int i = 0; i < x.step_count; ++i) {
                 int const result = schedule.steps[x.first_step + i].result;
                 if (result >= 0 && schedule.results[x.first_result + result] == v) {

@@ -33,20 +33,20 @@ public:
     static constexpr auto optimized = make_graph();
 
 private:
-    static constexpr passes::schedule_size measure_schedule() { return passes::scheduler(optimized.view()).size(); }
+    static constexpr graph::schedule_size measure_schedule() { return passes::scheduler(optimized.view()).size(); }
     static constexpr auto make_schedule() {
         return passes::scheduler(optimized.view()).template freeze<measure_schedule()>();
     }
 
 public:
     static constexpr auto schedule = make_schedule();
-    static constexpr passes::schedule_size size = schedule.size;
+    static constexpr graph::schedule_size size = schedule.size;
 
 private:
     /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.
     static constexpr bool has_several_values() {
-        for (passes::group const& x : schedule.groups) {
-            bool const is_tiled = x.kind == passes::group_kind::product && x.step_count > 1;
+        for (graph::group const& x : schedule.groups) {
+            bool const is_tiled = x.kind == graph::group_kind::product && x.step_count > 1;
             int values = x.result_count + (is_tiled ? 1 : 0);
             for (int i = 0; i < x.step_count; ++i) {
                 values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
@@ -72,12 +72,12 @@ public:
     /// What the kernels need to know of group `K`.
     template <int K>
     struct group {
-        static constexpr passes::group const& description = schedule.groups[K];
+        static constexpr graph::group const& description = schedule.groups[K];
         static constexpr int step_count = description.step_count;
         static constexpr int leaf_count = description.leaf_count;
         static constexpr int result_count = description.result_count;
 
-        static constexpr passes::step const* steps() { return schedule.steps + description.first_step; }
+        static constexpr graph::step const* steps() { return schedule.steps + description.first_step; }
 
         /// Whether result `r` has a value for each point of the space, not only one for each row.
         static constexpr bool is_full(int r) {

@@ -23,7 +23,7 @@ CALQUE_INLINE std::byte* address(base_addresses bases, location const& at) {
 template <class Compiled>
 class executor {
     static constexpr auto const& schedule = Compiled::schedule;
-    static constexpr passes::schedule_size size = Compiled::size;
+    static constexpr graph::schedule_size size = Compiled::size;
 
     template <int K>
     using group = typename Compiled::template group<K>;
@@ -58,12 +58,12 @@ public:
             if (plan_.copy_count != 0) [[unlikely]] {
                 run_copies(k);
             }
-            constexpr passes::group_kind kind = group<k>::description.kind;
-            if constexpr (kind == passes::group_kind::movement) {
+            constexpr graph::group_kind kind = group<k>::description.kind;
+            if constexpr (kind == graph::group_kind::movement) {
                 run_movement<k>();
-            } else if constexpr (kind == passes::group_kind::product) {
+            } else if constexpr (kind == graph::group_kind::product) {
                 run_product<k>();
-            } else if constexpr (kind == passes::group_kind::columns) {
+            } else if constexpr (kind == graph::group_kind::columns) {
                 run_fused<k, kernels::fused_columns<group<k>>>();
             } else {
                 run_fused<k, kernels::fused_rows<group<k>>>();
@@ -78,13 +78,13 @@ private:
     static constexpr bool has_view_outputs() {
         bool any = false;
         for (int i = 0; i < size.outputs; ++i) {
-            any |= schedule.values[schedule.outputs[i]].kind == passes::storage_kind::view;
+            any |= schedule.values[schedule.outputs[i]].kind == graph::storage_kind::view;
         }
         return any;
     }
     template <int K>
     static constexpr std::size_t scratch_bytes_of(std::ptrdiff_t columns) {
-        if constexpr (group<K>::description.kind == passes::group_kind::rows) {
+        if constexpr (group<K>::description.kind == graph::group_kind::rows) {
             return kernels::fused_rows<group<K>>::scratch_bytes(columns);
         } else {
             return 0;
@@ -97,7 +97,7 @@ private:
                                                       [[maybe_unused]] std::ptrdiff_t depth,
                                                       [[maybe_unused]] kernels::matrix_strides a,
                                                       [[maybe_unused]] kernels::matrix_strides b) {
-        if constexpr (group<K>::description.kind == passes::group_kind::product) {
+        if constexpr (group<K>::description.kind == graph::group_kind::product) {
             using T = typename epilogue_context<K>::element;
             kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
@@ -125,7 +125,7 @@ private:
 
     template <int K, int FirstLeaf, class Arguments>
     CALQUE_INLINE void fill(Arguments& a) const {
-        constexpr passes::group const& x = group<K>::description;
+        constexpr graph::group const& x = group<K>::description;
         kernels::unroll_steps<FirstLeaf, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
             leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
             a.leaves[i] = address(bases_, leaf.at);
@@ -143,7 +143,7 @@ private:
         group_plan const& loops = plan_.groups[K];
         typename Kernel::arguments a;
         fill<K, 0>(a);
-        if constexpr (group<K>::description.kind == passes::group_kind::rows) {
+        if constexpr (group<K>::description.kind == graph::group_kind::rows) {
             if constexpr (Kernel::plan.scratch_rows != 0) {
                 a.scratch = workspace();
             }
@@ -157,7 +157,7 @@ private:
 
     template <int K, class Kernel>
     __attribute__((noinline)) void run_outer_loops(typename Kernel::arguments a, int axis) const {
-        constexpr passes::group const& x = group<K>::description;
+        constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < loops.outer_extents[axis]; ++i) {
             if (axis + 1 == loops.outer_rank) {
@@ -199,7 +199,7 @@ private:
                             std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
             typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
             kernels::unroll_steps<0, group<K>::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-                constexpr passes::step s = group<K>::steps()[step];
+                constexpr graph::step s = group<K>::steps()[step];
                 using T = type_of<s.type>;
                 if constexpr (s.leaf >= 0) {
                     a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
@@ -219,7 +219,7 @@ private:
 
     template <int K>
     __attribute__((noinline)) void run_product() const {
-        constexpr passes::group const& x = group<K>::description;
+        constexpr graph::group const& x = group<K>::description;
         using T = typename epilogue_context<K>::element;
         group_plan const& loops = plan_.groups[K];
         auto const operand = [&](int i) {
@@ -243,7 +243,7 @@ private:
 
     template <int K>
     __attribute__((noinline)) void run_movement() const {
-        constexpr passes::group const& x = group<K>::description;
+        constexpr graph::group const& x = group<K>::description;
         constexpr graph::node n = Compiled::optimized.nodes[group<K>::description.node];
         using T = type_of<n.type>;
         auto const operand = [&](int i) {

@@ -374,5 +374,16 @@ traced_function<F> function(F const& fn, detail::caller where = detail::caller::
     return function(fn, function_options{}, where);
 }
 
+/// Makes a traced function of a constexpr object with state that the compiler knows: `calque::function<model>()`.
+template <auto const& Object>
+auto function(function_options options, detail::caller where = detail::caller::current()) {
+    return function(object_function<Object>{}, std::move(options), where);
+}
+
+template <auto const& Object>
+auto function(detail::caller where = detail::caller::current()) {
+    return function(object_function<Object>{}, function_options{}, where);
+}
+
 } // namespace v0
 } // namespace calque

@@ -15,11 +15,11 @@ struct axis_ranges {
     bool may_merge_into_columns = false; // no reduction ties a meaning to where the columns begin
     bool rows_are_reduced = false;       // one stride must lead through all rows
 
-    static constexpr axis_ranges of(passes::group const& x, int rank) {
-        if (x.kind == passes::group_kind::columns) {
+    static constexpr axis_ranges of(graph::group const& x, int rank) {
+        if (x.kind == graph::group_kind::columns) {
             return {x.first_reduced_axis, x.first_reduced_axis + x.reduced_axes, rank, false, true};
         }
-        if (x.kind == passes::group_kind::product) {
+        if (x.kind == graph::group_kind::product) {
             return {0, 1, rank};
         }
         if (x.reduced_axes != 0) {

@@ -18,7 +18,7 @@ struct product_choice {
 /// What a plan is made from: the program, and the arguments of one call.
 struct plan_input {
     graph::graph_view g;
-    passes::schedule_view schedule;
+    graph::schedule_view schedule;
     shape const* shapes = nullptr;                     // of every node
     calque::strides const* argument_strides = nullptr; // by argument
     int argument_count = 0;
@@ -35,9 +35,9 @@ public:
     /// make them differ.
     constexpr bool suits_fusion() const {
         for (int k = 0; k < in_.schedule.group_count; ++k) {
-            passes::group const& x = in_.schedule.groups[k];
+            graph::group const& x = in_.schedule.groups[k];
             for (int i = 0; i < x.step_count; ++i) {
-                passes::step const& s = in_.schedule.steps[x.first_step + i];
+                graph::step const& s = in_.schedule.steps[x.first_step + i];
                 bool const is_reduction = graph::info(s.op).kind == graph::op_kind::reduction;
                 if (s.leaf < 0 && is_reduction && !(in_.shapes[in_.g.input(s.node, 0)] == space_of(x))) {
                     return false;
@@ -62,14 +62,14 @@ public:
     }
 
 private:
-    constexpr passes::stored_value const& stored(int v) const { return in_.schedule.values[v]; }
+    constexpr graph::stored_value const& stored(int v) const { return in_.schedule.values[v]; }
     constexpr dtype type_of_value(int v) const { return in_.g[stored(v).node].type; }
 
     constexpr int arena() const { return in_.argument_count + in_.schedule.output_count; }
     constexpr int scalars() const { return arena() + 1; }
 
     /// Whether a node has a value for each point of a group's space, or for each row.
-    constexpr bool is_value_of(graph::node_id id, passes::group const& x) const {
+    constexpr bool is_value_of(graph::node_id id, graph::group const& x) const {
         shape const& extents = in_.shapes[id];
         shape const& space = space_of(x);
         for (int axis = 0; axis < space.rank; ++axis) {
@@ -84,25 +84,25 @@ private:
     // ---- values
 
     constexpr void place_value(int v) {
-        passes::stored_value const& s = stored(v);
+        graph::stored_value const& s = stored(v);
         value_plan& place = out_.values[v];
         place.extents = in_.shapes[s.node];
         switch (s.kind) {
-        case passes::storage_kind::argument:
+        case graph::storage_kind::argument:
             place.at = {s.argument, 0};
             place.steps = in_.argument_strides[s.argument];
             break;
-        case passes::storage_kind::constant:
+        case graph::storage_kind::constant:
             out_.scalars[v] = in_.g[s.node].attribute;
             place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
             break;
-        case passes::storage_kind::count: place_count(v, place); break;
-        case passes::storage_kind::buffer:
+        case graph::storage_kind::count: place_count(v, place); break;
+        case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
             place.at = s.output >= 0 ? location{in_.argument_count + s.output, 0}
                                      : allocate(v, place.extents, s.made_by, s.last_use);
             break;
-        case passes::storage_kind::view:
+        case graph::storage_kind::view:
             if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
                 copy_for_view(v);
             }
@@ -124,7 +124,7 @@ private:
 
     /// A reshape of elements that are not evenly spaced: they are copied when what they come from is there.
     constexpr void copy_for_view(int v) {
-        passes::stored_value const& s = stored(v);
+        graph::stored_value const& s = stored(v);
         value_plan& place = out_.values[v];
         value_plan const& source = out_.values[s.source];
         place.steps = contiguous_strides(place.extents);
@@ -140,14 +140,14 @@ private:
     // ---- groups
 
     constexpr void plan_group(int k) {
-        passes::group const& x = in_.schedule.groups[k];
-        if (x.kind == passes::group_kind::movement) {
+        graph::group const& x = in_.schedule.groups[k];
+        if (x.kind == graph::group_kind::movement) {
             return;
         }
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, space.rank);
-        int const first_leaf = x.first_leaf + (x.kind == passes::group_kind::product ? 2 : 0);
+        int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 
         sequence<calque::strides>& steps = leaf_steps_; // kept from group to group: their memory is
@@ -168,7 +168,7 @@ private:
                 --axes.first_column;
             }
         }
-        if (x.kind == passes::group_kind::rows) {
+        if (x.kind == graph::group_kind::rows) {
             axes.first_row = axes.first_column;
             while (axes.first_row > 0 && all_even(steps, space, axes.first_row - 1, axes.first_column)) {
                 --axes.first_row;
@@ -189,19 +189,19 @@ private:
             }
         }
         plan_results(x, space, axes);
-        if (x.kind == passes::group_kind::product) {
+        if (x.kind == graph::group_kind::product) {
             plan_product(k, x, plan);
         }
         grow_workspace(in_.scratch_bytes(k, plan.columns));
     }
 
-    constexpr shape const& space_of(passes::group const& x) const { return in_.shapes[x.space_node]; }
+    constexpr shape const& space_of(graph::group const& x) const { return in_.shapes[x.space_node]; }
 
     constexpr void grow_workspace(std::size_t bytes) { workspace_ = bytes > workspace_ ? bytes : workspace_; }
 
-    constexpr bool varies_along_columns(passes::group const& x, int leaf) const {
+    constexpr bool varies_along_columns(graph::group const& x, int leaf) const {
         for (int i = 0; i < x.step_count; ++i) {
-            passes::step const& s = in_.schedule.steps[x.first_step + i];
+            graph::step const& s = in_.schedule.steps[x.first_step + i];
             if (s.leaf == leaf) {
                 return s.varies_along_columns;
             }
@@ -242,7 +242,7 @@ private:
         place = to;
     }
 
-    constexpr bool may_merge(passes::group const& x, int axis, axis_ranges const& axes, shape const& space,
+    constexpr bool may_merge(graph::group const& x, int axis, axis_ranges const& axes, shape const& space,
                              sequence<calque::strides> const& steps, int first_leaf) const {
         if (space[axis] == 1) {
             return true;
@@ -266,7 +266,7 @@ private:
         return true;
     }
 
-    constexpr void plan_results(passes::group const& x, shape const& space, axis_ranges const& axes) {
+    constexpr void plan_results(graph::group const& x, shape const& space, axis_ranges const& axes) {
         for (int i = 0; i < x.result_count; ++i) {
             value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
             calque::strides const steps = aligned_strides(v, space);
@@ -281,7 +281,7 @@ private:
 
     // ---- matrix products
 
-    constexpr void plan_product(int k, passes::group const& x, group_plan& plan) {
+    constexpr void plan_product(int k, graph::group const& x, group_plan& plan) {
         value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
         value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
         for (int i = 0; i < 2; ++i) {

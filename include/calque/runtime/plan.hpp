@@ -3,7 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/matmul_variant.hpp>
-#include <calque/passes/schedule.hpp>
+#include <calque/graph/schedule.hpp>
 
 #include <cstddef>
 
@@ -74,7 +74,7 @@ struct plan_view {
 };
 
 /// The arrays of a plan for a schedule of this size.
-template <passes::schedule_size Size>
+template <graph::schedule_size Size>
 struct plan_storage {
     static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
     static constexpr int copy_capacity = Size.leaves + Size.values;

@@ -12,9 +12,9 @@ namespace runtime {
 namespace detail {
 
 /// The operations that a fused kernel computes: `add relu`. Loads and constants go without saying.
-inline void append_operations(text& out, passes::schedule_view const& s, passes::group const& x) {
+inline void append_operations(text& out, graph::schedule_view const& s, graph::group const& x) {
     for (int i = 0; i < x.step_count; ++i) {
-        passes::step const& step = s.steps[x.first_step + i];
+        graph::step const& step = s.steps[x.first_step + i];
         bool const is_work = graph::info(step.op).kind != graph::op_kind::source && step.node != x.node;
         if (step.leaf < 0 && is_work) {
             out << ' ' << graph::info(step.op).name;
@@ -32,7 +32,7 @@ inline void append_extents(text& out, group_plan const& loops) {
 } // namespace detail
 
 /// A line for each kernel of a plan, in order.
-inline std::string to_text(graph::graph_view const& g, passes::schedule_view const& s, plan_view const& p,
+inline std::string to_text(graph::graph_view const& g, graph::schedule_view const& s, plan_view const& p,
                            bool is_interpreted) {
     text out;
     if (is_interpreted) {
@@ -40,7 +40,7 @@ inline std::string to_text(graph::graph_view const& g, passes::schedule_view con
         return out.string();
     }
     for (int k = 0; k < s.group_count; ++k) {
-        passes::group const& x = s.groups[k];
+        graph::group const& x = s.groups[k];
         group_plan const& loops = p.groups[k];
         for (int i = 0; i < *p.copy_count; ++i) {
             if (p.copies[i].before_group == k) {
@@ -49,8 +49,8 @@ inline std::string to_text(graph::graph_view const& g, passes::schedule_view con
         }
         out << (k < 10 ? " " : "") << k << ' ';
         switch (x.kind) {
-        case passes::group_kind::movement: out << "move      " << graph::info(g[x.node].op).name; break;
-        case passes::group_kind::product:
+        case graph::group_kind::movement: out << "move      " << graph::info(g[x.node].op).name; break;
+        case graph::group_kind::product:
             out << "product   ";
             detail::append_extents(out, loops);
             out << " over " << loops.depth << " (" << kernels::name_of(loops.product) << ')';
@@ -59,14 +59,14 @@ inline std::string to_text(graph::graph_view const& g, passes::schedule_view con
                 detail::append_operations(out, s, x);
             }
             break;
-        case passes::group_kind::columns:
+        case graph::group_kind::columns:
             out << "columns   ";
             detail::append_extents(out, loops);
             out << ':';
             detail::append_operations(out, s, x);
             out << ' ' << graph::info(g[x.node].op).name << " over rows";
             break;
-        case passes::group_kind::rows:
+        case graph::group_kind::rows:
             out << (x.reduced_axes != 0 ? "rows      " : "elements  ");
             detail::append_extents(out, loops);
             out << ':';

@@ -78,17 +78,28 @@ private:
 /// A value, and a share in its graph if that is not the graph of the trace.
 class handle_base {
 public:
-    constexpr handle_base(graph::value v, shared_builder* shared) : value_(v), shared_(shared) { retain(); }
+    constexpr handle_base(graph::value v, shared_builder* shared) : value_(v), shared_(shared) {
+        if (shared_ != nullptr) {
+            shared_->retain();
+        }
+    }
     constexpr handle_base(handle_base const& other) : handle_base(other.value_, other.shared_) {}
     constexpr handle_base& operator=(handle_base const& other) {
-        handle_base const keeps_alive(*this);
-        release();
+        if (other.shared_ != nullptr) {
+            other.shared_->retain(); // first: it may be the same
+        }
+        if (shared_ != nullptr) {
+            shared_->release();
+        }
         value_ = other.value_;
         shared_ = other.shared_;
-        retain();
         return *this;
     }
-    constexpr ~handle_base() { release(); }
+    constexpr ~handle_base() {
+        if (shared_ != nullptr) {
+            shared_->release();
+        }
+    }
 
     constexpr graph::value value() const { return shared_ == nullptr ? value_ : shared_->locate(value_.id); }
     constexpr shared_builder* shared() const { return shared_ == nullptr ? nullptr : shared_->last(); }
@@ -111,17 +122,6 @@ public:
     }
 
 private:
-    constexpr void retain() {
-        if (shared_ != nullptr) {
-            shared_->retain();
-        }
-    }
-    constexpr void release() {
-        if (shared_ != nullptr) {
-            shared_->release();
-        }
-    }
-
     graph::value value_;
     shared_builder* shared_;
 };

@@ -87,7 +87,7 @@ private:
     template <int I, bool Masked, int U>
     CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, std::ptrdiff_t i,
                                std::ptrdiff_t j, int n) {
-        constexpr passes::step s = step_v<Group, I>;
+        constexpr graph::step s = step_v<Group, I>;
         if constexpr (s.leaf >= 0) {
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
             return detail::load<Masked, U>(static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset + j,
@@ -103,7 +103,7 @@ private:
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>
     static constexpr auto row_values = list_steps<reduction>([](int i) {
-        passes::step const& s = Group::steps()[i];
+        graph::step const& s = Group::steps()[i];
         return !s.varies_along_columns && s.op != graph::code_of<graph::ops::constant> && s.varies_along_rows == PerRow;
     });
 
@@ -111,7 +111,7 @@ private:
     CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
         unroll_steps<0, row_values<PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_values<PerRow>.at[k];
-            constexpr passes::step s = step_v<Group, step>;
+            constexpr graph::step s = step_v<Group, step>;
             if constexpr (s.leaf >= 0) {
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 using E = step_element<Group, step>;

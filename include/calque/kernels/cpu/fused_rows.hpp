@@ -62,7 +62,7 @@ private:
     /// those that no row and no reduction has a part in; phase 0 has all of them.
     template <int Phase, bool PerRow>
     static constexpr auto row_values = list_steps<step_count>([](int i) {
-        passes::step const& s = Group::steps()[i];
+        graph::step const& s = Group::steps()[i];
         bool const is_per_row = s.varies_along_rows || plan.ready[i] > 0;
         return !s.varies_along_columns && !detail::is_reduction(s) && s.op != graph::code_of<graph::ops::constant> &&
                plan.ready[i] == Phase && is_per_row == PerRow;
@@ -83,7 +83,7 @@ private:
 
     template <int I>
     CALQUE_INLINE auto load_or_compute_row_value(std::ptrdiff_t i) {
-        constexpr passes::step s = step_v<Group, I>;
+        constexpr graph::step s = step_v<Group, I>;
         if constexpr (s.leaf >= 0) {
             using T = step_element<Group, I>;
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
@@ -152,7 +152,7 @@ private:
         step_registers<Group, U> column;
         unroll_steps<0, work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = work<Phase>.at[k];
-            constexpr passes::step s = step_v<Group, step>;
+            constexpr graph::step s = step_v<Group, step>;
             if constexpr (detail::is_reduction(s)) {
                 accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
             } else if constexpr (plan.loads(step, Phase)) {

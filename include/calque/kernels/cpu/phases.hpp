@@ -3,13 +3,13 @@
 // What a later walk needs again it recomputes if that is cheap, else it keeps it in a scratch row, which stays in L1.
 #pragma once
 
-#include <calque/passes/schedule.hpp>
+#include <calque/graph/schedule.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-inline constexpr int max_phases = 16;
+using graph::max_phases;
 
 /// What the phases of a row program do with each of its `N` steps.
 template <int N>
@@ -34,7 +34,7 @@ namespace detail {
 /// Recomputing up to this many instructions is cheaper than a store and a load.
 inline constexpr int cheap_to_recompute = 12;
 
-constexpr bool is_reduction(passes::step const& s) {
+constexpr bool is_reduction(graph::step const& s) {
     return graph::info(s.op).kind == graph::op_kind::reduction;
 }
 
@@ -42,10 +42,10 @@ constexpr bool is_reduction(passes::step const& s) {
 
 /// Plans the phases of `N` steps. `is_full(r)`: whether result r has a value for each column.
 template <int N>
-constexpr phase_plan<N> plan_phases(passes::step const* steps, auto is_full) {
+constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
     phase_plan<N> p;
     for (int i = 0; i < N; ++i) {
-        passes::step const& s = steps[i];
+        graph::step const& s = steps[i];
         for (int k = 0; k < s.input_count; ++k) {
             int const input = s.inputs[k];
             int const after = p.ready[input] + (detail::is_reduction(steps[input]) ? 1 : 0);
@@ -69,7 +69,7 @@ constexpr phase_plan<N> plan_phases(passes::step const* steps, auto is_full) {
     for (int phase = 0; phase < p.count; ++phase) {
         bool needed[N]{};
         for (int i = 0; i < N; ++i) {
-            passes::step const& s = steps[i];
+            graph::step const& s = steps[i];
             if (detail::is_reduction(s) && p.ready[i] == phase) {
                 needed[s.inputs[0]] = true;
                 p.reduces[phase] = true;
@@ -80,7 +80,7 @@ constexpr phase_plan<N> plan_phases(passes::step const* steps, auto is_full) {
             }
         }
         for (int i = N - 1; i >= 0; --i) {
-            passes::step const& s = steps[i];
+            graph::step const& s = steps[i];
             if (!needed[i] || !s.varies_along_columns) {
                 continue;
             }

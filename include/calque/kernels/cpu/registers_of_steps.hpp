@@ -5,7 +5,7 @@
 #include <calque/core/type_list.hpp>
 #include <calque/kernels/cpu/math.hpp>
 #include <calque/kernels/cpu/pack.hpp>
-#include <calque/passes/schedule.hpp>
+#include <calque/graph/schedule.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -28,7 +28,7 @@ using op_at = type_at_t<typename detail::as_type_list<graph::op_set>::type, stat
 
 /// Step `I` of a group, and its operation and element type.
 template <class Group, int I>
-inline constexpr passes::step step_v = Group::steps()[I];
+inline constexpr graph::step step_v = Group::steps()[I];
 template <class Group, int I>
 using step_op = op_at<step_v<Group, I>.op>;
 template <class Group, int I>
@@ -82,7 +82,7 @@ CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers
 /// Applies the operation of step `I` to its inputs.
 template <int I, class Group, int U>
 CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, 1>& row) {
-    constexpr passes::step s = step_v<Group, I>;
+    constexpr graph::step s = step_v<Group, I>;
     using Op = step_op<Group, I>;
     if constexpr (std::is_same_v<Op, graph::ops::cast>) {
         return Op::template apply_to<step_element<Group, I>>(column_input<s.inputs[0]>(column, row));

@@ -6,7 +6,10 @@
 
 namespace calque {
 inline namespace v0 {
-namespace passes {
+namespace graph {
+
+/// How often a kernel may walk along a row: one reduction after the other that waits for it, and what uses the last.
+inline constexpr int max_phases = 16;
 
 /// What runs as one kernel.
 enum class group_kind : std::uint8_t {
@@ -18,8 +21,8 @@ enum class group_kind : std::uint8_t {
 
 /// One operation of a fused kernel, on steps before it.
 struct step {
-    graph::node_id node = -1;
-    graph::op_code op{};
+    node_id node = -1;
+    op_code op{};
     dtype type = dtype::float32;
     std::uint64_t attribute = 0;
     int inputs[3] = {-1, -1, -1};
@@ -33,9 +36,9 @@ struct step {
 /// A group of nodes that run as one kernel over one iteration space. Ranges index the schedule's arrays.
 struct group {
     group_kind kind = group_kind::rows;
-    graph::node_id node = -1;   // the matrix product, or the operation that moves elements
+    node_id node = -1;   // the matrix product, or the operation that moves elements
     int space = 0;              // the graph's shape over which the group iterates
-    graph::node_id space_node = -1; // a node of that shape: what it is in a call
+    node_id space_node = -1; // a node of that shape: what it is in a call
     int reduced_axes = 0;       // rows: how many last axes a reduction folds; columns: how many axes it folds,
     int first_reduced_axis = 0; // and the first of them
     int level = 0;
@@ -55,7 +58,7 @@ enum class storage_kind : std::uint8_t {
 
 /// A value in memory.
 struct stored_value {
-    graph::node_id node = -1;
+    node_id node = -1;
     storage_kind kind = storage_kind::buffer;
     int made_by = -1;   // the group that makes it; -1: it is there before
     int last_use = -1;  // the last group that reads it, through views too
@@ -101,6 +104,6 @@ struct static_schedule {
     }
 };
 
-} // namespace passes
+} // namespace graph
 } // namespace v0
 } // namespace calque
