@@ -131,7 +131,13 @@ private:
         return result;
     }
 
-    /// By level; within one, a product's tiles may read what the other kernels made.
+    /// Within a level, indices come first, since every kernel may read them, and products last: what they do on their
+    /// tiles may read what the other kernels made.
+    constexpr int order_in_level(group const& x) const {
+        bool const makes_indices = x.kind == group_kind::movement && g_.is<graph::ops::iota>(x.node);
+        return makes_indices ? 0 : x.kind == group_kind::product ? 2 : 1;
+    }
+
     constexpr void order(sequence<group> const& unordered, sequence<int> const& unordered_of) {
         sequence<int> rank(unordered.size());
         int levels = 0;
@@ -139,9 +145,9 @@ private:
             levels = x.level >= levels ? x.level + 1 : levels;
         }
         for (int level = 0; level < levels; ++level) {
-            for (bool products : {false, true}) {
+            for (int place : {0, 1, 2}) {
                 for (int i = 0; i < unordered.size(); ++i) {
-                    if (unordered[i].level == level && (unordered[i].kind == group_kind::product) == products) {
+                    if (unordered[i].level == level && order_in_level(unordered[i]) == place) {
                         rank[i] = groups_.size();
                         groups_.push_back(unordered[i]);
                     }

@@ -117,6 +117,16 @@ inline extent_t existing_index(extent_t index, extent_t n) {
     return index < 0 ? 0 : index >= n ? n - 1 : index;
 }
 
+/// An index of any integer type; one that is too large is the largest, not a negative one.
+template <class I>
+constexpr extent_t to_extent(I index) {
+    if constexpr (std::is_unsigned_v<I> && sizeof(I) == sizeof(extent_t)) {
+        return index > static_cast<I>(INT64_MAX) ? INT64_MAX : static_cast<extent_t>(index);
+    } else {
+        return static_cast<extent_t>(index);
+    }
+}
+
 /// Calls `f(position, index)` for all indices of an integer array, in row-major order; `position` is their number.
 template <class I, class F>
 void for_each_index(shape const& extents, strides const& steps, I const* indices, F&& f) {
@@ -128,7 +138,7 @@ void for_each_index(shape const& extents, strides const& steps, I const* indices
             offset += left % extents[axis] * steps[axis];
             left /= extents[axis];
         }
-        f(position, static_cast<extent_t>(indices[offset]));
+        f(position, to_extent(indices[offset]));
     }
 }
 

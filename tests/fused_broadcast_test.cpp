@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Elementwise kernels on every length, layout and broadcast: the interpreter's bits.
+#include "tensor_compare.hpp"
+
+#include <array>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using calque::dim;
+using calque::with_shape;
+using tests::check_fused;
+using tests::equal_bits;
+using tests::noise;
+using xt::xtensor;
+
+constexpr std::size_t lengths[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 1000};
+
+inline constexpr auto broadcast = [](auto full, auto row, auto column, auto scalar) {
+    auto const outer = row * column + scalar;
+    return std::tuple{tanh(full * row + column) - scalar, outer, full + square(row) * exp(column)};
+};
+
+inline constexpr auto three_axes = [](auto full, auto middle, auto last_two) {
+    return full * exp(middle) + sqrt(abs(last_two)) - middle * last_two;
+};
+
+inline constexpr auto chain = [](auto x, auto y) { return tanh(x * y + 0.5f) * sigmoid(x) - 0.25f * y; };
+
+} // namespace
+
+TEST_CASE("every length, contiguous and strided") {
+    for (std::size_t const n : lengths) {
+        CAPTURE(n);
+        xtensor<float, 1> const x = noise<float, 1>({2 * n + 3}, 1), y = noise<float, 1>({2 * n + 3}, 2);
+        check_fused(chain, equal_bits, xtensor<float, 1>(xt::view(x, xt::range(0, n))),
+                    xtensor<float, 1>(xt::view(y, xt::range(0, n))));
+        check_fused(chain, equal_bits, xt::view(x, xt::range(1, 2 * n + 1, 2)), xt::view(y, xt::range(3, n + 3)));
+        check_fused(chain, equal_bits, std::span<float const>(x.data() + 1, n), std::vector<float>(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(n)));
+    }
+    check_fused(chain, equal_bits, xt::xtensor_fixed<float, xt::xshape<17>>(noise<float, 1>({17}, 1)),
+                xt::xtensor_fixed<float, xt::xshape<17>>(noise<float, 1>({17}, 2)));
+}
+
+TEST_CASE("matrices in every layout") {
+    xtensor<float, 2> const x = noise<float, 2>({65, 130}, 1), y = noise<float, 2>({130, 65}, 2);
+    xtensor<float, 2, xt::layout_type::column_major> const z = noise<float, 2>({65, 130}, 3);
+    check_fused(chain, equal_bits, x, xt::transpose(y));
+    check_fused(chain, equal_bits, x, z);
+    check_fused(chain, equal_bits, xt::transpose(y), z);
+    check_fused(chain, equal_bits, xt::view(x, xt::range(0, 65, 3), xt::all()), xt::view(z, xt::range(5, 27), xt::all()));
+    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(1, 64)), xt::view(y, xt::range(0, 65), xt::range(0, 63)));
+    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(0, 130, 2)), xt::view(z, xt::all(), xt::range(65, 130)));
+    check_fused(chain, equal_bits, x, xt::view(x, xt::range(7, 8), xt::all()));
+    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(3, 4)), z);
+}
+
+TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
+    for (std::size_t const rows : {0, 1, 3, 17}) {
+        for (std::size_t const columns : {0, 1, 16, 33, 70}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            check_fused(broadcast, equal_bits, noise<float, 2>({rows, columns}, 1), noise<float, 1>({columns}, 2),
+                        noise<float, 2>({rows, 1}, 3), 0.5f);
+            check_fused(broadcast, equal_bits, noise<float, 2>({1, columns}, 1), noise<float, 1>({1}, 2),
+                        noise<float, 2>({rows, columns}, 3), -2.f);
+        }
+    }
+}
+
+TEST_CASE("broadcasts of static and named extents") {
+    for (std::size_t const rows : {1, 5, 64}) {
+        xtensor<float, 2> const full = noise<float, 2>({rows, 33}, 1), column = noise<float, 2>({rows, 1}, 2);
+        xtensor<float, 1> const row = noise<float, 1>({33}, 3);
+        check_fused(broadcast, equal_bits, with_shape<dim("rows"), 33>(full), with_shape<33>(row),
+                    with_shape<dim("rows"), 1>(column), 0.25f);
+        xtensor<float, 2> const tall = noise<float, 2>({33, rows}, 4);
+        check_fused(broadcast, equal_bits, with_shape<dim("rows"), 33>(xt::transpose(tall)), with_shape<33>(row),
+                    with_shape<dim("rows"), 1>(xt::view(full, xt::all(), xt::range(2, 3))), 0.25f);
+    }
+}
+
+TEST_CASE("three axes") {
+    for (auto const& e : {std::array<std::size_t, 3>{2, 3, 40}, {5, 1, 17}, {1, 7, 16}, {4, 0, 3}, {3, 5, 1}}) {
+        xtensor<double, 3> const full = noise<double, 3>(e, 1);
+        xtensor<double, 3> const middle = noise<double, 3>({1, e[1], 1}, 2);
+        xtensor<double, 2> const last_two = noise<double, 2>({e[1], e[2]}, 3);
+        check_fused(three_axes, equal_bits, full, middle, last_two);
+        xtensor<double, 3> const turned = noise<double, 3>({e[2], e[0], e[1]}, 4);
+        check_fused(three_axes, equal_bits, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}), middle, last_two);
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Reductions over other axes than the last ones, over several, and over arrays that are stretched first.
+#include "tensor_compare.hpp"
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+
+namespace {
+
+using calque::keepdims;
+using tests::check_fused;
+using tests::closeness;
+using tests::equal_bits;
+using tests::noise;
+using xt::xtensor;
+
+using matrix = xtensor<float, 2>;
+
+inline constexpr auto column_sums = [](auto x) { return std::tuple{calque::sum<0>(x), calque::sum<0>(x * x, keepdims)}; };
+inline constexpr auto column_extremes = [](auto x) {
+    return std::tuple{calque::max<0>(x), calque::min<0>(abs(x)), calque::argmax<0>(x, keepdims)};
+};
+inline constexpr auto column_soft = [](auto x) {
+    return std::tuple{calque::softmax<0>(x), calque::logsumexp<0>(x), x - calque::mean<0>(x)};
+};
+inline constexpr auto of_three = [](auto x) {
+    return std::tuple{calque::sum<0>(x),    calque::sum<1>(x),    calque::sum<2>(x), calque::sum<0, 1>(x),
+                      calque::sum<1, 2>(x), calque::sum<0, 2>(x), calque::sum(x, keepdims)};
+};
+inline constexpr auto extremes_of_three = [](auto x) {
+    return std::tuple{calque::max<0, 2>(x), calque::min<1>(x, keepdims), calque::argmax<1>(x), calque::softmax<0, 2>(x)};
+};
+inline constexpr auto of_stretched = [](auto column, auto row) {
+    auto const outer = column * row;
+    return std::tuple{calque::sum<0>(outer), calque::sum<1>(outer), calque::sum(outer + 1), calque::sum<0>(column + row * 0)};
+};
+inline constexpr auto batch_norm = [](auto x, auto gain) {
+    auto const centred = x - calque::mean<0>(x);
+    auto const variance = calque::mean<0>(square(centred));
+    return std::tuple{gain * centred * rsqrt(variance + 1e-3f), variance};
+};
+inline constexpr auto both_ways = [](auto x) { return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims)); };
+
+} // namespace
+
+TEST_CASE("columns of every number of rows and of columns") {
+    for (std::size_t const m : {0, 1, 7, 8, 9, 100}) {
+        for (std::size_t const n : {1, 15, 16, 17, 64, 65, 130}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));
+            if (m != 0) {
+                check_fused(column_extremes, equal_bits, noise<float, 2>({m, n}, 2));
+                check_fused(column_soft, closeness{16, 4}, noise<float, 2>({m, n}, 3));
+            }
+        }
+    }
+    check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
+    check_fused(column_extremes, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
+    check_fused(column_sums, closeness{4, 1000}, noise<double, 2>({100, 1000}, 1));
+}
+
+TEST_CASE("columns of strided arrays") {
+    matrix const x = noise<float, 2>({70, 40}, 1);
+    for (closeness const close : {closeness{4, 280}}) {
+        check_fused(column_sums, close, xt::transpose(x));
+        check_fused(column_sums, close, xt::view(x, xt::range(0, 70, 3), xt::range(2, 40)));
+        check_fused(column_sums, close, xt::view(x, xt::all(), xt::range(1, 40, 2)));
+    }
+    check_fused(column_extremes, equal_bits, xt::transpose(x));
+    check_fused(column_soft, closeness{16, 4}, xt::view(x, xt::all(), xt::range(1, 40, 2)));
+}
+
+TEST_CASE("NaN in a column") {
+    matrix x = noise<float, 2>({20, 40}, 1);
+    x(3, 5) = std::numeric_limits<float>::quiet_NaN();
+    x(19, 39) = std::numeric_limits<float>::quiet_NaN();
+    x(0, 0) = std::numeric_limits<float>::infinity();
+    check_fused(column_extremes, equal_bits, x);
+    auto const [largest, least, at] = calque::function(column_extremes)(x);
+    CHECK(std::isnan(largest(5)));
+    CHECK(std::isnan(least(39)));
+    CHECK(at(0, 5) == 3);
+}
+
+TEST_CASE("every set of three axes") {
+    for (auto const& e : {std::array<std::size_t, 3>{2, 3, 40}, {5, 1, 17}, {1, 7, 16}, {9, 10, 1}, {3, 17, 33}}) {
+        CAPTURE(e[0]);
+        CAPTURE(e[1]);
+        CAPTURE(e[2]);
+        xtensor<float, 3> const x = noise<float, 3>(e, 1);
+        double const all = xt::sum(xt::abs(x))();
+        check_fused(of_three, closeness{4, all}, x);
+        check_fused(extremes_of_three, closeness{8, 1}, x);
+        xtensor<float, 3> const turned = noise<float, 3>({e[2], e[0], e[1]}, 2);
+        check_fused(of_three, closeness{4, all}, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}));
+        check_fused(extremes_of_three, closeness{8, 1}, xt::view(x, xt::all(), xt::all(), xt::range(0, e[2], 2)));
+        check_fused(of_three, closeness{4, all}, calque::with_shape<calque::dim("a"), calque::dyn, calque::dim("c")>(x));
+    }
+    check_fused(of_three, closeness{}, noise<float, 3>({2, 0, 5}, 1));
+}
+
+TEST_CASE("sums of what is stretched") {
+    for (std::size_t const m : {1, 9, 40}) {
+        for (std::size_t const n : {1, 16, 77}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            closeness const close{8, 4. * static_cast<double>(m * n)};
+            check_fused(of_stretched, close, noise<float, 2>({m, 1}, 1), noise<float, 1>({n}, 2));
+            check_fused(of_stretched, close, calque::with_shape<calque::dyn, 1>(noise<float, 2>({m, 1}, 1)), noise<float, 1>({n}, 2));
+            check_fused(of_stretched, close, noise<float, 2>({m, n}, 1), noise<float, 1>({1}, 2));
+        }
+    }
+}
+
+TEST_CASE("rows and columns of one array") {
+    for (std::size_t const m : {2, 33}) {
+        for (std::size_t const n : {1, 16, 50}) {
+            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({n}, 2));
+            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({1}, 2));
+            // The divisor is a difference of sums: kept away from 0.
+            check_fused(both_ways, closeness{16, 1}, matrix(xt::abs(noise<float, 2>({m, n}, 1)) + 0.5f));
+        }
+    }
+}

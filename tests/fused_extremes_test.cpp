@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Maxima, minima and their positions along rows and columns: the interpreter's bits, and what NaN, infinities and ties
+// do to them.
+#include "tensor_compare.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+
+namespace {
+
+using calque::keepdims;
+using tests::check_fused;
+using tests::equal_bits;
+using tests::noise;
+
+using matrix = xt::xtensor<float, 2>;
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+inline constexpr auto extremes = [](auto x) {
+    return std::tuple{calque::max<-1>(x), calque::min<-1>(x, keepdims), calque::max(x), calque::min(-x)};
+};
+inline constexpr auto positions = [](auto x) {
+    return std::tuple{calque::argmax<-1>(x), calque::argmax<0>(x), calque::argmax<-1>(-x, keepdims)};
+};
+
+constexpr std::size_t column_counts[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 1000};
+
+} // namespace
+
+TEST_CASE("maxima and minima: the bits, NaN and infinities") {
+    for (std::size_t const n : column_counts) {
+        CAPTURE(n);
+        matrix x = noise<float, 2>({5, n}, 1);
+        check_fused(extremes, equal_bits, x);
+        x(1, n / 2) = not_a_number;
+        x(2, n - 1) = infinity;
+        x(3, 0) = -infinity;
+        check_fused(extremes, equal_bits, x);
+        auto const [rows, lowest, all, least] = calque::function(extremes)(x);
+        CHECK(std::isnan(rows(1)));
+        CHECK(rows(2) == infinity);
+        CHECK(std::isnan(lowest(1, 0)));
+        CHECK(lowest(3, 0) == -infinity);
+        CHECK(std::isnan(all));
+        CHECK(std::isnan(least));
+        check_fused(extremes, equal_bits, noise<std::int32_t, 2>({5, n}, 2));
+    }
+    check_fused(extremes, equal_bits, matrix(xt::full_like(noise<float, 2>({3, 20}, 1), -infinity)));
+}
+
+TEST_CASE("argmax: the first of equals, the first NaN") {
+    for (std::size_t const n : column_counts) {
+        CAPTURE(n);
+        matrix x = xt::floor(noise<float, 2>({6, n}, 1) * 2.f);
+        check_fused(positions, equal_bits, x);
+        x(2, n / 2) = not_a_number;
+        x(2, n - 1) = not_a_number;
+        xt::view(x, 3, xt::all()) = -infinity;
+        check_fused(positions, equal_bits, x);
+        auto const [last, first, lowest] = calque::function(positions)(x);
+        CHECK(last(2) == static_cast<std::int64_t>(n / 2));
+        CHECK(last(3) == 0);
+        CHECK(lowest(3, 0) == 0);
+        CHECK(first(n / 2) == 2);
+        check_fused(positions, equal_bits, noise<std::int8_t, 2>({6, n}, 2));
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Views and movements: of arguments and of intermediate arrays, as inputs of kernels and as results, against the
+// interpreter: the same bits.
+#include "tensor_compare.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+
+namespace {
+
+using calque::all;
+using calque::dyn;
+using calque::range;
+using calque::graph::to_the_end;
+using tests::check_fused;
+using tests::equal_bits;
+using tests::noise;
+using xt::xtensor;
+
+using matrix = xtensor<float, 2>;
+
+inline constexpr auto transposes = [](auto x) {
+    auto const y = exp(x);
+    return std::tuple{transpose(x) * 2 + 1, transpose(y), y + transpose(transpose(x) + 1), reshape(transpose(y), dyn),
+                      reshape(transpose(x), dyn)};
+};
+inline constexpr auto slices = [](auto x) {
+    auto const y = tanh(x);
+    return std::tuple{view(x, range(1, to_the_end, 2), range(-3, to_the_end)) + 1,
+                      view(y, all(), 2),
+                      view(y, -1) * view(x, 0),
+                      view(y, range(-2, -1), range(0, 3, 2)),
+                      view(view(x, range(1, to_the_end)), all(), range(1, to_the_end, 3)),
+                      reshape(view(y, all(), range(0, to_the_end, 2)), dyn),
+                      view(x, range(5, 2))};
+};
+inline constexpr auto reshapes = [](auto x) {
+    auto const flat = reshape(x, dyn);
+    auto const y = reshape(sqrt(abs(x)), dyn, 2);
+    return std::tuple{flat, flat * flat, transpose(y) + 1, expand_dims<0, -1>(x), expand_dims<1>(x * 2), calque::sum<-1>(y)};
+};
+inline constexpr auto concatenations = [](auto a, auto b) {
+    return std::tuple{calque::concatenate<0>(a, b * 2, a), calque::concatenate<0>(transpose(a), transpose(b)) - 1,
+                      tanh(calque::concatenate<1>(transpose(b), transpose(a + 1)))};
+};
+inline constexpr auto takes = [](auto x, auto at) {
+    return std::tuple{take(x, at), take<-1>(x * 2, at) + 1, take(view(x, all(), 0), at)};
+};
+inline constexpr auto taken_sum = [](auto x, auto at) { return calque::sum(square(take(x, at)) * 0.5f); };
+inline constexpr auto indices = [](auto labels, auto x) {
+    return std::tuple{calque::one_hot(labels, 7), calque::one_hot<double>(expand_dims<0>(labels + 1), 3),
+                      calque::arange<float>(5) * 2.f + 1.f, x + calque::arange<float>(0.f, 2.5f, 0.5f),
+                      calque::zeros_like(x), calque::full<std::int32_t>(3, 2, 2)};
+};
+inline constexpr auto of_three = [](auto x) {
+    auto const turned = calque::transpose<2, 0, 1>(x);
+    return std::tuple{turned, exp(turned) + 1, reshape(turned, dyn), calque::sum<0>(turned),
+                      view(turned, range(0, to_the_end, 2), -1, all()), calque::transpose<1, 0, 2>(x) * x};
+};
+inline constexpr auto sizes_of_elements = [](auto x) {
+    return std::tuple{transpose(x), view(x, all(), range(0, to_the_end, 2)), calque::concatenate<1>(x, x), take(x, cast<std::int64_t>(view(x, 0)))};
+};
+
+} // namespace
+
+TEST_CASE("transposes") {
+    for (std::size_t const m : {0, 1, 3, 16, 33, 70}) {
+        for (std::size_t const n : {m, std::size_t{1}, std::size_t{17}, std::size_t{64}}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            matrix const x = noise<float, 2>({m, n}, 1);
+            check_fused(transposes, equal_bits, x);
+            check_fused(transposes, equal_bits, xt::transpose(x));
+            check_fused(transposes, equal_bits, xt::view(x, xt::all(), xt::range(0, n, 2)));
+        }
+    }
+}
+
+TEST_CASE("slices with steps and from the end") {
+    for (std::size_t const m : {2, 3, 20}) {
+        for (std::size_t const n : {3, 4, 33, 100}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            matrix const x = noise<float, 2>({m, n}, 1);
+            check_fused(slices, equal_bits, x);
+            check_fused(slices, equal_bits, xt::transpose(noise<float, 2>({n, m}, 1)));
+        }
+    }
+    check_fused(slices, equal_bits, xt::xtensor_fixed<float, xt::xshape<4, 9>>(noise<float, 2>({4, 9}, 1)));
+    CHECK_THROWS_AS(calque::function(slices)(noise<float, 2>({2, 2}, 1)), calque::shape_error);
+    CHECK_THROWS_AS(calque::function(slices)(noise<float, 2>({0, 4}, 1)), calque::shape_error);
+}
+
+TEST_CASE("reshapes") {
+    matrix const x = noise<float, 2>({12, 10}, 1);
+    check_fused(reshapes, equal_bits, matrix(xt::view(x, xt::range(0, 1), xt::all())));
+    for (auto const& e : {std::array<std::size_t, 2>{2, 1}, {6, 5}, {12, 10}, {0, 4}}) {
+        check_fused(reshapes, tests::closeness{4, 40}, noise<float, 2>(e, 1));
+    }
+    tests::closeness const close{4, 40};
+    check_fused(reshapes, close, xt::transpose(x));
+    check_fused(reshapes, close, xt::view(x, xt::range(0, 12, 2), xt::all()));
+    check_fused(reshapes, close, xt::view(x, xt::all(), xt::range(1, 7)));
+    check_fused(reshapes, close, xt::view(x, xt::all(), xt::range(0, 10, 3)));
+    CHECK_THROWS_AS(calque::function(reshapes)(noise<float, 2>({3, 5}, 1)), calque::shape_error);
+}
+
+TEST_CASE("concatenations") {
+    for (std::size_t const n : {1, 16, 33}) {
+        check_fused(concatenations, equal_bits, noise<float, 2>({4, n}, 1), noise<float, 2>({4, n}, 2));
+        matrix const x = noise<float, 2>({n, 4}, 3);
+        check_fused(concatenations, equal_bits, xt::transpose(x), xt::view(noise<float, 2>({8, n}, 4), xt::range(0, 8, 2), xt::all()));
+    }
+    check_fused([](auto a, auto b) { return calque::concatenate<0>(a, b, a); }, equal_bits, noise<double, 1>({0}, 1),
+                noise<double, 1>({5}, 1));
+    CHECK_THROWS_AS(calque::function(concatenations)(noise<float, 2>({4, 3}, 1), noise<float, 2>({4, 2}, 1)),
+                    calque::shape_error);
+}
+
+TEST_CASE("elements at positions, negative and out of range ones too") {
+    matrix const x = noise<float, 2>({6, 6}, 1);
+    xtensor<std::int32_t, 1> const at = {0, 5, -1, -6, -7, 6, 100, -100, 3};
+    check_fused(takes, equal_bits, x, at);
+    check_fused(takes, equal_bits, xt::transpose(x), xt::view(at, xt::range(0, 9, 2)));
+    check_fused(takes, equal_bits, x, xtensor<std::int64_t, 1>({std::numeric_limits<std::int64_t>::min(), 2}));
+    check_fused(takes, equal_bits, x, xtensor<std::uint64_t, 1>({std::uint64_t{1} << 63, ~std::uint64_t{0}, 2}));
+    check_fused(takes, equal_bits, x, xtensor<std::uint8_t, 1>({255, 128, 2}));
+    check_fused(takes, equal_bits, x, xtensor<std::int8_t, 1>({-128, 127, 2}));
+    check_fused(takes, equal_bits, x, xtensor<std::int32_t, 1>(std::array<std::size_t, 1>{0}));
+    check_fused([](auto a, auto i) { return calque::take<1>(a, i) * 2; }, equal_bits, noise<float, 3>({2, 5, 3}, 1),
+                noise<std::int32_t, 2>({4, 2}, 2));
+    CHECK_THROWS_AS(calque::function(takes)(noise<float, 2>({0, 0}, 1), at), calque::shape_error);
+}
+
+TEST_CASE("the gradient of elements at positions adds up") {
+    xtensor<std::int32_t, 1> const at = {0, 5, -1, 5, 2, 6, -7, 3};
+    check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 2>({6, 19}, 1), at);
+    check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 1>({6}, 1), at);
+    check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, xt::transpose(noise<float, 2>({19, 6}, 1)), at);
+}
+
+TEST_CASE("one_hot, arange and their like") {
+    check_fused(indices, equal_bits, xtensor<std::int32_t, 1>({0, 6, 7, -1, 3}), noise<float, 2>({3, 5}, 1));
+    check_fused(indices, equal_bits, noise<std::uint8_t, 1>({40}, 2), noise<float, 2>({1, 5}, 1));
+}
+
+TEST_CASE("three axes in other orders") {
+    for (auto const& e : {std::array<std::size_t, 3>{2, 2, 40}, {3, 3, 1}, {16, 16, 17}, {1, 1, 5}}) {
+        xtensor<float, 3> const x = noise<float, 3>(e, 1);
+        check_fused(of_three, tests::closeness{4, 40}, x);
+        check_fused(of_three, tests::closeness{4, 40}, xt::view(x, xt::all(), xt::all(), xt::range(0, e[2], 2)));
+    }
+}
+
+TEST_CASE("elements of every size move") {
+    auto const check = []<class T>(T) {
+        xtensor<T, 2> const x = noise<T, 2>({19, 34}, 1);
+        check_fused(sizes_of_elements, equal_bits, x);
+        check_fused(sizes_of_elements, equal_bits, xt::transpose(x));
+    };
+    check(std::int8_t{});
+    check(std::int16_t{});
+    check(double{});
+}
