@@ -7,6 +7,13 @@
 namespace calque {
 inline namespace v0 {
 
+// g++ 12 warns of accesses to arrays of sizes that it imagines (0, or negative ones).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
 /// A growing array of default-constructible, copyable elements.
 template <class T>
 class sequence {
@@ -41,7 +48,7 @@ public:
     /// Makes `size` elements; new ones are value-initialised.
     constexpr void resize(int size) {
         int const used = capacity_; // memory beyond is new, and value-initialised as it is
-        if (size > capacity_ && size > 0) { // g++ 12 warns of resize(0): it thinks that a capacity can be negative
+        if (size > capacity_) {
             reserve(size);
         }
         for (int i = size_; i < size && i < used; ++i) {
@@ -65,6 +72,10 @@ private:
     int size_ = 0;
     int capacity_ = 0;
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 } // namespace v0
 } // namespace calque

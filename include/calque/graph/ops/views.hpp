@@ -4,6 +4,8 @@
 
 #include <calque/graph/op.hpp>
 
+#include <array>
+
 namespace calque {
 inline namespace v0 {
 namespace graph::ops {
