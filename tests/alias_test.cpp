@@ -158,8 +158,10 @@ TEST_CASE("spans that overlap but do not coincide") {
         add.into(sums, in, out);
         add.into(out, in, out);
         CHECK(std::equal(out.begin(), out.end(), sums.begin()));
-        CHECK(memory[39 + (shift < 0 ? shift : 0)] == before[static_cast<std::size_t>(39 + (shift < 0 ? shift : 0))]);
-        CHECK(memory[104 + (shift > 0 ? shift : 0)] == before[static_cast<std::size_t>(104 + (shift > 0 ? shift : 0))]);
+        auto const in_front = static_cast<std::size_t>(39 + (shift < 0 ? shift : 0));
+        auto const behind = static_cast<std::size_t>(104 + (shift > 0 ? shift : 0));
+        CHECK(memory[in_front] == before[in_front]);
+        CHECK(memory[behind] == before[behind]);
     }
 }
 

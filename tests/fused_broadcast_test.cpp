@@ -58,8 +58,8 @@ TEST_CASE("matrices in every layout") {
 }
 
 TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
-    for (std::size_t const rows : {0, 1, 3, 17}) {
-        for (std::size_t const columns : {0, 1, 16, 33, 70}) {
+    for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
+        for (std::size_t const columns : {0u, 1u, 16u, 33u, 70u}) {
             CAPTURE(rows);
             CAPTURE(columns);
             check_fused(broadcast, equal_bits, noise<float, 2>({rows, columns}, 1), noise<float, 1>({columns}, 2),
@@ -71,7 +71,7 @@ TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
 }
 
 TEST_CASE("broadcasts of static and named extents") {
-    for (std::size_t const rows : {1, 5, 64}) {
+    for (std::size_t const rows : {1u, 5u, 64u}) {
         xtensor<float, 2> const full = noise<float, 2>({rows, 33}, 1), column = noise<float, 2>({rows, 1}, 2);
         xtensor<float, 1> const row = noise<float, 1>({33}, 3);
         check_fused(broadcast, equal_bits, with_shape<dim("rows"), 33>(full), with_shape<33>(row),

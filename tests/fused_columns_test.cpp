@@ -45,8 +45,8 @@ inline constexpr auto both_ways = [](auto x) { return x / (calque::sum<0>(x, kee
 } // namespace
 
 TEST_CASE("columns of every number of rows and of columns") {
-    for (std::size_t const m : {0, 1, 7, 8, 9, 100}) {
-        for (std::size_t const n : {1, 15, 16, 17, 64, 65, 130}) {
+    for (std::size_t const m : {0u, 1u, 7u, 8u, 9u, 100u}) {
+        for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 130u}) {
             CAPTURE(m);
             CAPTURE(n);
             check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));
@@ -102,8 +102,8 @@ TEST_CASE("every set of three axes") {
 }
 
 TEST_CASE("sums of what is stretched") {
-    for (std::size_t const m : {1, 9, 40}) {
-        for (std::size_t const n : {1, 16, 77}) {
+    for (std::size_t const m : {1u, 9u, 40u}) {
+        for (std::size_t const n : {1u, 16u, 77u}) {
             CAPTURE(m);
             CAPTURE(n);
             closeness const close{8, 4. * static_cast<double>(m * n)};
@@ -115,8 +115,8 @@ TEST_CASE("sums of what is stretched") {
 }
 
 TEST_CASE("rows and columns of one array") {
-    for (std::size_t const m : {2, 33}) {
-        for (std::size_t const n : {1, 16, 50}) {
+    for (std::size_t const m : {2u, 33u}) {
+        for (std::size_t const n : {1u, 16u, 50u}) {
             check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({n}, 2));
             check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({1}, 2));
             // The divisor is a difference of sums: kept away from 0.

@@ -47,7 +47,7 @@ inline constexpr auto functions = [](auto x) {
 template <class T>
 void check_arithmetic() {
     CAPTURE(calque::name_of(calque::dtype_of<T>));
-    for (std::size_t const n : {1, 16, 67}) {
+    for (std::size_t const n : {1u, 16u, 67u}) {
         xtensor<T, 1> x = noise<T, 1>({n}, 1);
         xtensor<T, 1> y = noise<T, 1>({n}, 2);
         x(0) = std::numeric_limits<T>::max();
@@ -88,7 +88,7 @@ TEST_CASE("functions, ordinary numbers and the edges of the dtype") {
     auto const check = [](auto zero) {
         using T = decltype(zero);
         using limits = std::numeric_limits<T>;
-        for (std::size_t const n : {1, 17, 64, 75}) {
+        for (std::size_t const n : {1u, 17u, 64u, 75u}) {
             xtensor<T, 1> x = noise<T, 1>({n}, 7);
             check_fused(functions, equal_bits, x);
             T const edges[] = {T(0), T(-0.), limits::infinity(), -limits::infinity(), limits::quiet_NaN(), limits::max(),

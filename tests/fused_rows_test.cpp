@@ -64,7 +64,7 @@ constexpr std::size_t column_counts[] = {1, 2, 10, 15, 16, 17, 31, 32, 33, 63, 6
 TEST_CASE("sums are within 4 eps of the sum of absolute values") {
     for (std::size_t const n : column_counts) {
         CAPTURE(n);
-        for (std::size_t const m : {1, 3, 40}) {
+        for (std::size_t const m : {1u, 3u, 40u}) {
             matrix const x = noise<float, 2>({m, n}, 1);
             // Bounded by the largest row sum; for the total, which is the largest result, by itself.
             double const row = xt::amax(xt::sum(xt::abs(x), {1}))();
@@ -91,7 +91,7 @@ TEST_CASE("sums of strided rows") {
 TEST_CASE("softmax and its kin") {
     for (std::size_t const n : column_counts) {
         CAPTURE(n);
-        for (std::size_t const m : {1, 17}) {
+        for (std::size_t const m : {1u, 17u}) {
             // log(softmax) cancels: its error is that of the sum of exponentials and of the largest difference.
             check_fused(soft, closeness{16, 4}, matrix(noise<float, 2>({m, n}, 1) * 8.f));
         }
@@ -127,7 +127,7 @@ TEST_CASE("layer norm") {
 }
 
 TEST_CASE("cross-entropy and its gradient") {
-    for (std::size_t const m : {1, 5, 64}) {
+    for (std::size_t const m : {1u, 5u, 64u}) {
         matrix const z = noise<float, 2>({m, 10}, 1) * 4.f;
         xtensor<std::int32_t, 1> const labels = xt::abs(noise<std::int32_t, 1>({m}, 2));
         check_fused(calque::value_and_grad(cross_entropy), closeness{16, 4}, with_shape<calque::dim("batch"), 10>(z),
@@ -145,7 +145,7 @@ TEST_CASE("what later walks along a row need again") {
 }
 
 TEST_CASE("one value a row, in and out") {
-    for (std::size_t const n : {1, 16, 50}) {
+    for (std::size_t const n : {1u, 16u, 50u}) {
         check_fused(of_rows, closeness{16, 100}, noise<float, 2>({9, n}, 1), noise<float, 1>({9}, 2));
         check_fused(of_rows, closeness{16, 100}, noise<float, 2>({9, n}, 1), noise<float, 1>({1}, 2));
         check_fused(of_rows, closeness{16, 100}, noise<float, 2>({1, n}, 1), noise<float, 1>({9}, 2));

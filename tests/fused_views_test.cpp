@@ -66,7 +66,7 @@ inline constexpr auto sizes_of_elements = [](auto x) {
 } // namespace
 
 TEST_CASE("transposes") {
-    for (std::size_t const m : {0, 1, 3, 16, 33, 70}) {
+    for (std::size_t const m : {0u, 1u, 3u, 16u, 33u, 70u}) {
         for (std::size_t const n : {m, std::size_t{1}, std::size_t{17}, std::size_t{64}}) {
             CAPTURE(m);
             CAPTURE(n);
@@ -79,8 +79,8 @@ TEST_CASE("transposes") {
 }
 
 TEST_CASE("slices with steps and from the end") {
-    for (std::size_t const m : {2, 3, 20}) {
-        for (std::size_t const n : {3, 4, 33, 100}) {
+    for (std::size_t const m : {2u, 3u, 20u}) {
+        for (std::size_t const n : {3u, 4u, 33u, 100u}) {
             CAPTURE(m);
             CAPTURE(n);
             matrix const x = noise<float, 2>({m, n}, 1);
@@ -108,7 +108,7 @@ TEST_CASE("reshapes") {
 }
 
 TEST_CASE("concatenations") {
-    for (std::size_t const n : {1, 16, 33}) {
+    for (std::size_t const n : {1u, 16u, 33u}) {
         check_fused(concatenations, equal_bits, noise<float, 2>({4, n}, 1), noise<float, 2>({4, n}, 2));
         matrix const x = noise<float, 2>({n, 4}, 3);
         check_fused(concatenations, equal_bits, xt::transpose(x), xt::view(noise<float, 2>({8, n}, 4), xt::range(0, 8, 2), xt::all()));

@@ -19,14 +19,14 @@ struct compiled {
 
 private:
     static constexpr graph::graph_size measure_graph() {
-        graph::builder optimized;
-        passes::optimize(traced::graph.view(), optimized);
-        return optimized.size();
+        graph::builder to;
+        passes::optimize(traced::graph.view(), to);
+        return to.size();
     }
     static constexpr auto make_graph() {
-        graph::builder optimized;
-        passes::optimize(traced::graph.view(), optimized);
-        return graph::freeze<measure_graph()>(optimized);
+        graph::builder to;
+        passes::optimize(traced::graph.view(), to);
+        return graph::freeze<measure_graph()>(to);
     }
 
 public:

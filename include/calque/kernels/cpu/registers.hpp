@@ -14,6 +14,22 @@ namespace calque {
 inline namespace v0 {
 namespace simd {
 
+/// Whether `fma` rounds once; and the vector registers there are, which bound a tile of accumulators.
+#if defined(__AVX512F__)
+inline constexpr bool has_fused_multiply = true;
+inline constexpr int register_count = 32;
+#elif defined(__x86_64__) || defined(__i386__)
+#if defined(__FMA__)
+inline constexpr bool has_fused_multiply = true;
+#else
+inline constexpr bool has_fused_multiply = false;
+#endif
+inline constexpr int register_count = 16;
+#else
+inline constexpr bool has_fused_multiply = true;
+inline constexpr int register_count = 32;
+#endif
+
 namespace detail {
 
 // A member typedef: g++ applies a dependent vector_size only there.

@@ -45,11 +45,6 @@ CALQUE_INLINE __mmask8 mask8(unsigned bits) {
 
 } // namespace detail
 
-inline constexpr bool has_fused_multiply = true;
-
-/// The vector registers there are: what bounds a tile of accumulators.
-inline constexpr int register_count = 32;
-
 CALQUE_INLINE __m512 fma(__m512 a, __m512 b, __m512 c) {
     return _mm512_fmadd_ps(a, b, c);
 }

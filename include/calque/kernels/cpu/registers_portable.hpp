@@ -69,11 +69,6 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
     store(p, r);
 }
 
-#if !defined(__x86_64__) && !defined(__i386__)
-inline constexpr bool has_fused_multiply = true;
-inline constexpr int register_count = 32;
-#endif
-
 /// a * b + c, rounded once where the architecture has such an instruction (`has_fused_multiply`), else twice.
 template <class R>
 CALQUE_INLINE R fma(R a, R b, R c) {

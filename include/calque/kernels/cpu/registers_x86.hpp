@@ -10,15 +10,6 @@ namespace calque {
 inline namespace v0 {
 namespace simd {
 
-#if defined(__FMA__)
-inline constexpr bool has_fused_multiply = true;
-#else
-inline constexpr bool has_fused_multiply = false;
-#endif
-
-/// The vector registers there are: what bounds a tile of accumulators.
-inline constexpr int register_count = 16;
-
 // One bit a lane from a mask of all-ones and all-zero lanes.
 CALQUE_INLINE unsigned mask_bits(vec<std::int32_t, 4> mask) {
     return static_cast<unsigned>(_mm_movemask_ps(bits_as<__m128>(mask)));
