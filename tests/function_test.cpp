@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Function objects: what they count and keep, what they share, and that errors leave everything as it was.
+#include <calque/calque.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using vector = xt::xtensor<float, 1>;
+
+inline constexpr auto plus_one = [](auto x) { return x + 1; };
+inline constexpr auto product = [](auto a, auto b) { return calque::matmul(a, b); };
+
+struct scaled {
+    float factor;
+    constexpr auto operator()(auto x) const { return x * factor; }
+};
+inline constexpr scaled tripled{3.f};
+
+vector numbers(std::size_t n) {
+    return xt::arange<float>(static_cast<float>(n));
+}
+
+std::string message_of(auto&& call) {
+    try {
+        call();
+    } catch (calque::shape_error const& e) {
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a new shape is a trace, an old one a hit") {
+    auto const f = calque::function(plus_one);
+    CHECK(f(numbers(3))(2) == 3.f);
+    CHECK(f(numbers(5))(4) == 5.f);
+    CHECK(f(numbers(3))(0) == 1.f);
+    CHECK(f.trace_count() == 2);
+    CHECK(f.hit_count() == 1);
+    CHECK(f.cache_size() == 2);
+    CHECK(f.trace_time().count() > 0);
+
+    std::vector<std::string> signatures = f.signatures();
+    std::sort(signatures.begin(), signatures.end());
+    CHECK(signatures == std::vector<std::string>{"float[3]", "float[5]"});
+}
+
+TEST_CASE("dtypes have plans of their own") {
+    auto const f = calque::function(plus_one);
+    CHECK(f(numbers(3))(1) == 2.f);
+    CHECK(f(xt::xtensor<std::int32_t, 1>{1, 2, 3})(1) == 3);
+    CHECK(f.trace_count() == 2);
+    CHECK(f.hit_count() == 0);
+}
+
+TEST_CASE("the least recently used plan goes first") {
+    auto const f = calque::function(plus_one, calque::function_options{.capacity = 2});
+    f.prepare(numbers(1));
+    f.prepare(numbers(2));
+    f.prepare(numbers(1)); // used again
+    f.prepare(numbers(3)); // 2 goes
+    CHECK(f.cache_size() == 2);
+    CHECK(f.trace_count() == 3);
+    f.prepare(numbers(1));
+    CHECK(f.trace_count() == 3);
+    f.prepare(numbers(2));
+    CHECK(f.trace_count() == 4);
+}
+
+TEST_CASE("copies share the cache; clear forgets the plans, not the counts") {
+    auto const f = calque::function(plus_one);
+    auto const copy = f;
+    f.prepare(numbers(4));
+    copy.prepare(numbers(4));
+    CHECK(copy.trace_count() == 1);
+    CHECK(f.hit_count() == 1);
+    copy.clear();
+    CHECK(f.cache_size() == 0);
+    f.prepare(numbers(4));
+    CHECK(f.trace_count() == 2);
+}
+
+TEST_CASE("static shapes never trace") {
+    auto const f = calque::function(plus_one);
+    xt::xtensor_fixed<float, xt::xshape<2, 2>> x = {{1.f, 2.f}, {3.f, 4.f}};
+    CHECK(f(x)(1, 1) == 5.f);
+    CHECK(f.trace_count() == 0);
+    CHECK(f.cache_size() == 0);
+}
+
+TEST_CASE("an error names function, operation and shapes, and changes nothing") {
+    auto const f = calque::function(product, calque::function_options{.name = "product"});
+    xt::xtensor<float, 2> const a = xt::ones<float>({2, 3});
+    xt::xtensor<float, 2> y = xt::ones<float>({1, 1});
+    CHECK(message_of([&] { f.into(y, a, a); }) ==
+          "calque: product: matmul: the inner extents differ: float[2,3] and float[2,3]");
+    CHECK(y.size() == 1);
+    CHECK(y(0, 0) == 1.f);
+    CHECK(f.trace_count() == 0);
+    CHECK(f.cache_size() == 0);
+}
+
+TEST_CASE("a span of the wrong size is refused and stays as it is") {
+    auto const f = calque::function(plus_one);
+    std::vector<float> memory(4, 7.f);
+    CHECK_THROWS_AS(f.into(std::span<float>(memory), numbers(3)), calque::shape_error);
+    CHECK(memory == std::vector<float>(4, 7.f));
+}
+
+TEST_CASE("a plan says what runs") {
+    auto const f = calque::function(plus_one);
+    auto const plan = f.plan(numbers(10));
+    CHECK(plan.text() == " 0 elements  1 x 10: add\narena 0 bytes\n");
+    CHECK(plan.bytes() == 0);
+}
+
+TEST_CASE("a constexpr object with state is a function too") {
+    auto const f = calque::function<tripled>();
+    CHECK(f(numbers(3))(2) == 6.f);
+}
