@@ -89,6 +89,19 @@ constexpr bool fits_declared_leaves() {
 template <class Result, class Outputs>
 using host_result_t = detail::host_type_t<Result, Outputs, 0>;
 
+namespace detail {
+
+template <class A>
+[[noreturn]] CALQUE_COLD void throw_not_static(extent_t const* extents) {
+    shape actual;
+    for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
+        actual.push_back(extents[axis]);
+    }
+    throw_shape_mismatch("the result", actual, array_spec_t<A>::shape);
+}
+
+} // namespace detail
+
 /// An array of these extents, or a number. Its elements have no values yet, where the type allows that.
 template <class A>
 CALQUE_INLINE A make_array(extent_t const* extents) {
@@ -101,6 +114,11 @@ CALQUE_INLINE A make_array(extent_t const* extents) {
         }
         return A(sizes);
     } else if constexpr (array_spec_t<A>::is_static) {
+        for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
+            if (extents[axis] != array_spec_t<A>::shape[axis]) [[unlikely]] {
+                detail::throw_not_static<A>(extents);
+            }
+        }
         return A(); // made in place: a copy would read what has no values yet
     } else {
         A array;
