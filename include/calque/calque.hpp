@@ -8,8 +8,10 @@
 #include <calque/interop/with_shape.hpp>
 #include <calque/interop/xtensor.hpp>
 #include <calque/runtime/function.hpp>
+#include <calque/trace/branches.hpp>
 #include <calque/trace/creation.hpp>
 #include <calque/trace/elementwise.hpp>
+#include <calque/trace/loops.hpp>
 #include <calque/trace/output.hpp>
 #include <calque/trace/products.hpp>
 #include <calque/trace/reductions.hpp>

@@ -20,8 +20,22 @@ class sequence {
 public:
     constexpr sequence() = default;
     constexpr explicit sequence(int size) { resize(size); }
-    sequence(sequence const&) = delete;
-    sequence& operator=(sequence const&) = delete;
+    constexpr sequence(sequence&& other) noexcept
+        : elements_(other.elements_), size_(other.size_), capacity_(other.capacity_) {
+        other.elements_ = nullptr;
+        other.size_ = other.capacity_ = 0;
+    }
+    constexpr sequence& operator=(sequence&& other) noexcept {
+        T* const elements = elements_;
+        int const capacity = capacity_;
+        elements_ = other.elements_;
+        size_ = other.size_;
+        capacity_ = other.capacity_;
+        other.elements_ = elements;
+        other.size_ = 0;
+        other.capacity_ = capacity;
+        return *this;
+    }
     constexpr ~sequence() { delete[] elements_; }
 
     constexpr int size() const { return size_; }

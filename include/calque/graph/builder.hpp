@@ -44,7 +44,7 @@ public:
         dtype types[3]{};
         for (int k = 0; k < count; ++k) {
             node const& input = nodes_[inputs[k]];
-            if (input.region != region_ && !is_visible(input.region)) {
+            if (input.region != region_ && !crosses_border(operation, k, attribute) && !is_visible(input.region)) {
                 fail(reason::escapes_its_region, op, inputs, count);
             }
             if (k < 3) {
@@ -126,19 +126,56 @@ public:
         }
     }
 
-    /// Nodes added from now on run only when the new region runs.
-    constexpr void enter_region() {
-        regions_.push_back({region_});
-        region_ = static_cast<std::uint16_t>(regions_.size() - 1);
-    }
+    /// Nodes added from now on run only when the new region runs, which is returned.
+    constexpr std::uint16_t enter_region() { return region_ = add_region(region_); }
     constexpr void leave_region() { region_ = regions_[region_].parent; }
+    constexpr std::uint16_t add_region(std::uint16_t parent) {
+        regions_.push_back({parent});
+        return static_cast<std::uint16_t>(regions_.size() - 1);
+    }
+    constexpr std::uint16_t current_region() const { return region_; }
+    constexpr void set_region(std::uint16_t r) { region_ = r; }
 
-    /// Calls `add`, whose nodes belong to the function's body, whatever region is being built.
-    constexpr void in_body(auto add) {
+    /// Calls `add`, whose nodes belong to region `r` (0: the function's body), whatever region is being built.
+    constexpr void in_region(std::uint16_t r, auto add) {
         std::uint16_t const interrupted = region_;
-        region_ = 0;
+        region_ = r;
         add();
         region_ = interrupted;
+    }
+
+    /// Whether the values of a region can be used in the one that is being built.
+    constexpr bool is_visible(std::uint16_t r) const {
+        for (std::uint16_t at = region_;; at = regions_[at].parent) {
+            if (at == r) {
+                return true;
+            }
+            if (at == 0) {
+                return false;
+            }
+        }
+    }
+
+    // ---- variables: what each is worth as of now. Assignments are in the order of the program; the graph has values.
+
+    constexpr int add_variable(node_id initial) {
+        initial_.push_back(initial);
+        variables_.push_back(initial);
+        return variables_.size() - 1;
+    }
+    constexpr int variable_count() const { return variables_.size(); }
+    constexpr node_id variable(int index) const { return variables_[index]; }
+    constexpr node_id initial_value(int index) const { return initial_[index]; }
+    constexpr void assign(int index, node_id value) { variables_[index] = value; }
+
+    /// Numbers a parameter anew, once it is known which values a loop carries.
+    constexpr void number_parameter(node_id id, int number) {
+        nodes_[id].attribute = static_cast<std::uint64_t>(number);
+    }
+    /// Makes a parameter the value that it starts as: no step changes it.
+    constexpr void fix_parameter(node_id id) {
+        nodes_[id].op = code_of<ops::fresh>;
+        nodes_[id].attribute = 0;
     }
 
     constexpr node const& operator[](node_id id) const { return nodes_[id]; }
@@ -198,15 +235,10 @@ private:
         return common;
     }
 
-    constexpr bool is_visible(std::uint16_t r) const {
-        for (std::uint16_t at = region_;; at = regions_[at].parent) {
-            if (at == r) {
-                return true;
-            }
-            if (at == 0) {
-                return false;
-            }
-        }
+    /// Inputs that name values of other regions: what a branch or loop returns.
+    static constexpr bool crosses_border(op_info const& operation, int k, std::uint64_t attribute) {
+        return operation.kind == op_kind::border ||
+               (operation.kind == op_kind::control && k >= control_counts::unpack(attribute).data);
     }
 
     constexpr node_id insert(node n, node_id const* inputs, bool is_unique) {
@@ -296,6 +328,8 @@ private:
     sequence<calque::shape const*> input_shapes_; // of the rule that is running
     sequence<int> node_table_;  // open addressing; 0 is empty, else 1 + the node
     sequence<int> shape_table_; // the same for shapes
+    sequence<node_id> initial_;  // of each variable
+    sequence<node_id> variables_;
     std::uint16_t region_ = 0;
     failure failure_;
 };

@@ -33,13 +33,29 @@ constexpr node_id copy_node(graph_view const& from, node const& n, builder& to, 
 /// Which node of the new graph stands for each node of the old one.
 class node_map {
 public:
-    constexpr node_map(graph_view const& from, builder& to) : from_(from), to_(to), images_(from.node_count) {
+    /// The function's body becomes part of the region that is being built.
+    constexpr node_map(graph_view const& from, builder& to)
+        : from_(from), to_(to), images_(from.node_count), regions_(from.region_count) {
         for (node_id& image : images_) {
             image = -1;
         }
+        for (int& image : regions_) {
+            image = -1;
+        }
+        regions_[0] = to.current_region();
     }
 
     constexpr node_id operator[](node_id id) const { return images_[id]; }
+    /// Which region stands for a region of the old graph: a new one, if `set_region` has not chosen.
+    constexpr std::uint16_t region(std::uint16_t r) {
+        if (regions_[r] < 0) {
+            regions_[r] = to_.add_region(region(from_.regions[r].parent));
+        }
+        return static_cast<std::uint16_t>(regions_[r]);
+    }
+    constexpr void set_region(std::uint16_t r, std::uint16_t image) { regions_[r] = image; }
+    /// From now on nodes are added where this one belongs.
+    constexpr void enter_region_of(node const& n) { to_.set_region(region(n.region)); }
     constexpr void set(node_id id, node_id image) { images_[id] = image; }
 
     /// The inputs of a node of the old graph, in the new one. Valid until the next call.
@@ -54,6 +70,7 @@ public:
     /// Copies a node whose inputs have images.
     constexpr node_id copy(node_id id) {
         node const& n = from_[id];
+        enter_region_of(n);
         return images_[id] = copy_node(from_, n, to_, inputs_of(n));
     }
 
@@ -69,6 +86,7 @@ public:
     }
 
     constexpr void copy_outputs() {
+        to_.set_region(static_cast<std::uint16_t>(regions_[0]));
         for (int i = 0; i < from_.output_count; ++i) {
             to_.add_output(images_[from_.outputs[i]]);
         }
@@ -78,6 +96,7 @@ private:
     graph_view from_;
     builder& to_;
     sequence<node_id> images_;
+    sequence<int> regions_;
     sequence<node_id> inputs_;
 };
 

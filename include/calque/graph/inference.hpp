@@ -31,6 +31,12 @@ enum class reason : std::uint8_t {
     escapes_its_region,
     shape_not_as_asserted,
     not_a_scalar,
+    condition_not_a_scalar,
+    branches_differ,
+    carried_shape_changes,
+    assigned_shape_differs,
+    no_reverse_derivative,
+    loop_without_argument,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -54,6 +60,12 @@ constexpr std::string_view sentence(reason r) {
     case reason::escapes_its_region: return "a value made inside a branch or loop is used outside it: return it from the branch";
     case reason::shape_not_as_asserted: return "the shape is not the asserted one";
     case reason::not_a_scalar: return "it takes a function that returns a scalar";
+    case reason::condition_not_a_scalar: return "the condition is not a scalar";
+    case reason::branches_differ: return "the branches return different shapes";
+    case reason::carried_shape_changes: return "a carried value changes its shape from one step to the next";
+    case reason::assigned_shape_differs: return "the value does not have the variable's shape";
+    case reason::no_reverse_derivative: return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
+    case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
     }
     return "";
 }

@@ -8,6 +8,7 @@
 
 #include <calque/core/error.hpp>
 #include <calque/graph/graph.hpp>
+#include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
 #include <calque/graph/interpreter_movement.hpp>
 #include <calque/graph/interpreter_sums.hpp>
@@ -31,29 +32,75 @@ public:
     /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared
     /// one.
     static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
-        std::vector<shape> const shapes = infer(g, arguments);
-        std::vector<tensor> values(static_cast<std::size_t>(g.node_count));
-        std::vector<tensor const*> inputs;
+        execution x{g, infer(g, arguments), arguments, {}, {}};
+        x.values.resize(static_cast<std::size_t>(g.node_count));
+        x.returned.resize(static_cast<std::size_t>(g.node_count));
         for (node_id id = 0; id < g.node_count; ++id) {
-            node const& n = g[id];
-            inputs.clear();
-            for (int k = 0; k < n.input_count; ++k) {
-                inputs.push_back(&values[static_cast<std::size_t>(g.input(n, k))]);
-            }
-            tensor& result = values[static_cast<std::size_t>(id)];
-            if (n.op == code_of<ops::argument>) {
-                result = arguments[n.attribute];
-            } else {
-                result = tensor(n.type, shapes[static_cast<std::size_t>(id)]);
-                run_node(op_set{}, {g, n, inputs.data(), result});
+            if (g.is<ops::item>(id)) { // what it is each step is written in its place
+                x.value(id) = tensor(g[id].type, x.shapes[static_cast<std::size_t>(id)]);
             }
         }
+        run_region(x, 0);
         for (int i = 0; i < g.output_count; ++i) {
-            outputs[i] = values[static_cast<std::size_t>(g.outputs[i])];
+            outputs[i] = x.value(g.outputs[i]);
         }
     }
 
 private:
+    struct execution {
+        graph_view const& g;
+        std::vector<shape> shapes;
+        tensor const* arguments;
+        std::vector<tensor> values;                    // by node
+        std::vector<detail::control_results> returned; // by node: of branches and loops
+
+        tensor& value(node_id id) { return values[static_cast<std::size_t>(id)]; }
+    };
+
+    static void run_region(execution& x, std::uint16_t r) {
+        for (node_id id = 0; id < x.g.node_count; ++id) {
+            if (x.g[id].region == r) {
+                run_at(x, id);
+            }
+        }
+    }
+
+    static void run_at(execution& x, node_id id) {
+        node const& n = x.g[id];
+        tensor& result = x.value(id);
+        if (n.op == code_of<ops::argument>) {
+            result = x.arguments[n.attribute];
+            return;
+        }
+        if (n.op == code_of<ops::parameter> || n.op == code_of<ops::item>) {
+            return; // the loop has set it
+        }
+        if (n.op == code_of<ops::yield>) {
+            result = x.value(x.g.input(n, 0));
+            return;
+        }
+        result = tensor(n.type, x.shapes[static_cast<std::size_t>(id)]);
+        if constexpr (uses_control) {
+            if (is_control(n)) {
+                auto const run = [&x](std::uint16_t r) { run_region(x, r); };
+                x.returned[static_cast<std::size_t>(id)] = detail::control_run(x.g, n, x.values, run).run();
+                return;
+            }
+            if (info(n.op).kind == op_kind::border) {
+                detail::read_result(n, x.returned[static_cast<std::size_t>(x.g.input(n, 0))], result);
+                return;
+            }
+        }
+        std::vector<tensor const*> inputs;
+        for (int k = 0; k < n.input_count; ++k) {
+            inputs.push_back(&x.value(x.g.input(n, k)));
+        }
+        run_node(op_set{}, {x.g, n, inputs.data(), result});
+    }
+
+    static constexpr bool uses_control = Uses::template contains<ops::branch> ||
+                                         Uses::template contains<ops::while_loop> || Uses::template contains<ops::scan>;
+
     struct step {
         graph_view const& g;
         node const& n;
@@ -94,10 +141,12 @@ private:
 
     template <class Op>
     static void run_op(step const& s) {
-        if constexpr (Op::kind != op_kind::source) {
+        if constexpr (Op::kind != op_kind::source && Op::kind != op_kind::control && Op::kind != op_kind::border) {
             check_dtype<Op>(s);
         }
-        if constexpr (std::is_base_of_v<ops::identity_op, Op>) {
+        if constexpr (Op::kind == op_kind::control || Op::kind == op_kind::border) {
+            static_cast<void>(s); // `run_at` runs them
+        } else if constexpr (std::is_base_of_v<ops::identity_op, Op>) {
             run_identity<Op>(s);
         } else if constexpr (Op::kind == op_kind::elementwise) {
             auto const fn = detail::find_element_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);

@@ -20,6 +20,8 @@ enum class op_kind : std::uint8_t {
     view,        // the same elements under other extents or strides: no work
     contraction, // matrix products
     movement,    // copies elements to other places
+    control,     // branches and loops, which run regions
+    border,      // values that enter or leave a region
 };
 
 /// The defaults of an operation; a struct overrides what differs.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/graph/ops/arithmetic.hpp>
+#include <calque/graph/ops/control.hpp>
 #include <calque/graph/ops/functions.hpp>
 #include <calque/graph/ops/identities.hpp>
 #include <calque/graph/ops/logic.hpp>
@@ -31,10 +32,13 @@ using op_set = op_list<
     ops::sin, ops::cos, ops::erf, ops::pow,                                                                      //
     ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                    //
     ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                  //
-    ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::sum_to,      //
+    ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,    //
+    ops::sum_to,                                                                                                 //
     ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul,                                                     //
     ops::reshape, ops::reshape_like, ops::transpose, ops::expand_dims, ops::squeeze, ops::slice,                 //
-    ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint>;
+    ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
+    ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,     //
+    ops::history>;
 
 namespace detail {
 
@@ -95,9 +99,11 @@ constexpr op_info const& info(op_code code) {
     return detail::all_ops.entries[static_cast<int>(code)];
 }
 
-/// Whether input `k` of an operation lends its shape only: its elements are never read.
-constexpr bool is_shape_input(op_code code, int k) {
-    return k >= info(code).first_shape_input;
+/// Whether input `k` of a node lends its shape only: the node itself never reads its elements.
+constexpr bool is_shape_input(node const& n, int k) {
+    op_info const& operation = info(n.op);
+    return k >= (operation.kind == op_kind::control ? control_counts::unpack(n.attribute).data
+                                                    : operation.first_shape_input);
 }
 
 } // namespace graph

@@ -132,7 +132,7 @@ constexpr void print_dot(graph_view const& g, text& out) {
         detail::print_attribute(g, n, out);
         out << "\\n" << n.type << g.shape(id) << "\"];\n";
         for (int k = 0; k < n.input_count; ++k) {
-            out << "    n" << g.input(n, k) << " -> n" << id << (is_shape_input(n.op, k) ? " [style=dashed]" : "")
+            out << "    n" << g.input(n, k) << " -> n" << id << (is_shape_input(n, k) ? " [style=dashed]" : "")
                 << ";\n";
         }
     }

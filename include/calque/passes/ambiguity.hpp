@@ -28,6 +28,8 @@ public:
             } else if (n.op == code_of<ops::matmul>) {
                 at(id, 0) = at(g.input(n, 0), 0);
                 at(id, 1) = at(g.input(n, 1), 1);
+            } else if (n.op == code_of<ops::item> || n.op == code_of<ops::stacked> || n.op == code_of<ops::history>) {
+                follow_steps(id, n);
             } else if (int const like = shape_giver(n); like >= 0) {
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, like), axis);
@@ -49,9 +51,10 @@ private:
     constexpr int shape_giver(node const& n) const {
         if (info(n.op).first_shape_input < n.input_count) {
             bool const stretches = n.op == code_of<ops::broadcast_like>;
-            return stretches ? 1 : n.op == code_of<ops::element_count> ? -1 : info(n.op).first_shape_input;
+            bool const is_result = n.op == code_of<ops::result>;
+            return stretches || is_result ? 1 : n.op == code_of<ops::element_count> ? -1 : info(n.op).first_shape_input;
         }
-        return info(n.op).kind == op_kind::reduction ? 0 : -1;
+        return info(n.op).kind == op_kind::reduction || n.op == code_of<ops::yield> ? 0 : -1;
     }
 
     constexpr void follow_axes(node_id id, node const& n) {
@@ -66,9 +69,23 @@ private:
         }
     }
 
+    /// The steps of a scan are an axis 0 outside it, which its items do not have.
+    constexpr void follow_steps(node_id id, node const& n) {
+        if (n.op == code_of<ops::item>) {
+            for (int axis = 0; axis < g_.shape(id).rank; ++axis) {
+                at(id, axis) = at(g_.input(n, 0), axis + 1);
+            }
+            return;
+        }
+        at(id, 0) = at(g_.input(n, 2), 0);
+        for (int axis = 1; axis < g_.shape(id).rank; ++axis) {
+            at(id, axis) = at(g_.input(n, 1), axis - 1);
+        }
+    }
+
     constexpr void join(node_id id, node const& n) {
         int const rank = g_.shape(id).rank;
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             shape const& extents = g_.shape(input);
             for (int i = 1; i <= extents.rank; ++i) {

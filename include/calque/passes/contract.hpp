@@ -4,6 +4,7 @@
 #pragma once
 
 #include <calque/graph/copy.hpp>
+#include <calque/graph/regions.hpp>
 #include <calque/graph/value.hpp>
 
 namespace calque {
@@ -36,17 +37,43 @@ constexpr int lone_product(graph::graph_view const& g, graph::node const& n, nod
     bool const is_sum = n.op == code_of<ops::add> || n.op == code_of<ops::subtract>;
     for (int k = 0; is_sum && is_floating(n.type) && k < 2; ++k) {
         node_id const input = g.input(n, k);
-        if (g.is<ops::multiply>(input) && uses.count[input] == 1 && g[input].shape == n.shape) {
+        if (g.is<ops::multiply>(input) && uses.count[input] == 1 && g[input].shape == n.shape &&
+            g[input].region == n.region) {
             return k;
         }
     }
     return -1;
 }
 
+/// Copies a branch or loop, with what its regions capture by now among its inputs.
+constexpr graph::node_id copy_control(graph::graph_view const& from, graph::node const& n, graph::node_map& images,
+                                      graph::builder& to) {
+    using namespace graph;
+    images.enter_region_of(n);
+    control_counts counts = control_counts::unpack(n.attribute);
+    sequence<node_id> captures;
+    for (int r = 0; r < region_count(n); ++r) {
+        collect_captures(to.view(), images.region(region_of(from, n, r)), captures);
+    }
+    sequence<node_id> inputs;
+    int const operands = n.op == code_of<ops::branch> ? 1 : counts.carried + counts.items;
+    for (int k = 0; k < operands; ++k) {
+        inputs.push_back(images[from.input(n, k)]);
+    }
+    for (node_id const id : captures) {
+        inputs.push_back(id);
+    }
+    for (int k = counts.data; k < n.input_count; ++k) {
+        inputs.push_back(images[from.input(n, k)]);
+    }
+    counts.data = operands + captures.size();
+    return to.add(n.op, inputs.data(), inputs.size(), counts.pack());
+}
+
 } // namespace detail
 
 /// Writes to `to` the graph with fused multiply-adds, and without the nodes that no output depends on (differentiation
-/// leaves the adjoints of unused arguments behind).
+/// leaves the adjoints of unused arguments behind). What regions capture becomes part of their branch's or loop's inputs.
 constexpr void contract(graph::graph_view const& from, graph::builder& to) {
     using namespace graph;
     detail::node_uses const uses(from);
@@ -62,6 +89,10 @@ constexpr void contract(graph::graph_view const& from, graph::builder& to) {
             continue;
         }
         node const& n = from[id];
+        if (is_control(n)) {
+            images.set(id, detail::copy_control(from, n, images, to));
+            continue;
+        }
         int const k = detail::lone_product(from, n, uses);
         if (k < 0) {
             images.copy(id);
@@ -71,6 +102,7 @@ constexpr void contract(graph::graph_view const& from, graph::builder& to) {
                            : k == 0                  ? code_of<ops::fms>
                                                      : code_of<ops::fnma>;
         node_id const product = from.input(n, k);
+        images.enter_region_of(n);
         images.set(id, to.add(op, {images[from.input(product, 0)], images[from.input(product, 1)],
                                    images[from.input(n, 1 - k)]}));
     }

@@ -95,7 +95,7 @@ constexpr void differentiate(graph::value y, graph::value const* wrt, int count,
     }
     for (node_id id = first; id <= y.id; ++id) {
         node const& n = owner[id];
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = owner.input(id, k);
             if (input >= first && depends[input - first] && is_floating(owner[input].type)) {
                 depends[id - first] = true;

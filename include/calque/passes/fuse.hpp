@@ -99,7 +99,7 @@ private:
     /// The level of a node that reads its inputs from memory. A view is there as soon as what it views is.
     constexpr int level_after_inputs(node const& n) const {
         int level = 0;
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             int const after = level_after(g_.input(n, k));
             level = after > level ? after : level;
         }
@@ -121,7 +121,7 @@ private:
         joined.anchor = anchor_of(id, n);
         int from_memory = 0; // the level if no input's kernel is joined
         int highest = -1;    // the highest level of a kernel that might be joined
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             int const after = level_after(input);
             from_memory = after > from_memory ? after : from_memory;
@@ -135,7 +135,7 @@ private:
         }
         place candidate;
         candidate.level = highest;
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             place const& p = places_[input];
             if (p.space < 0 || p.level < highest) {
@@ -159,7 +159,7 @@ private:
         node_id anchor = id;
         for (int k = n.input_count - 1; k >= 0; --k) {
             node_id const input = g_.input(n, k);
-            if (!is_shape_input(n.op, k) && g_[input].shape == n.shape) {
+            if (!is_shape_input(n, k) && g_[input].shape == n.shape) {
                 anchor = input;
             }
         }
@@ -257,7 +257,7 @@ private:
     constexpr int phase_of(node_id id) const {
         node const& n = g_[id];
         int phase = 0;
-        for (int k = 0; places_[id].space >= 0 && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; places_[id].space >= 0 && k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             if (places_[input].space >= 0 && places_[input].level == places_[id].level) {
                 int const after = phases_[input] + (info(g_[input].op).kind == op_kind::reduction ? 1 : 0);
@@ -315,7 +315,7 @@ private:
             return 0;
         }
         int cost = info(n.op).cost;
-        for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             cost += costs_[g_.input(n, k)];
         }
         return cost < 1000 ? cost : 1000;
@@ -339,7 +339,7 @@ private:
             if (!stored_[id]) {
                 stored_[id] = is_product ? users_[id] != kernel_of(id) : !is_fusible(id) || !may_be_inlined(id);
             }
-            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
                 add_user(g_.input(n, k), stored_[id] ? kernel_of(id) : users_[id]);
             }
         }
@@ -352,7 +352,7 @@ private:
         }
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; !is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            for (int k = 0; !is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
                 store(g_.input(n, k));
             }
         }
@@ -364,14 +364,14 @@ private:
         sequence<bool> used_elsewhere(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
                 used_elsewhere[g_.input(n, k)] |= kernel_of(g_.input(n, k)) != kernel_of(id);
             }
         }
         deep_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n.op, k); ++k) {
+            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
                 node_id const input = g_.input(n, k);
                 bool const is_elementwise = info(g_[input].op).kind == op_kind::elementwise;
                 deep_[id] |= kernel_of(input) >= 0 && kernel_of(input) == kernel_of(id) && !stored_[input] &&

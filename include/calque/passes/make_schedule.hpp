@@ -175,7 +175,7 @@ private:
         x.first_leaf = leaves_.size();
         x.first_result = results_.size();
         if (x.kind == group_kind::movement) {
-            for (int k = 0; k < g_[x.node].input_count && !graph::is_shape_input(g_[x.node].op, k); ++k) {
+            for (int k = 0; k < g_[x.node].input_count && !graph::is_shape_input(g_[x.node], k); ++k) {
                 leaves_.push_back(value_of(g_.input(x.node, k)));
             }
         } else {
@@ -214,7 +214,7 @@ private:
             }
             first = id;
             if (is_computed_in(id, index)) {
-                for (int k = 0; k < g_[id].input_count && !graph::is_shape_input(g_[id].op, k); ++k) {
+                for (int k = 0; k < g_[id].input_count && !graph::is_shape_input(g_[id], k); ++k) {
                     stamp_[g_.input(id, k)] = mark;
                 }
             }
@@ -241,7 +241,7 @@ private:
         s.type = n.type;
         s.attribute = n.attribute;
         if (is_computed_in(id, index)) {
-            for (int k = 0; k < n.input_count && !graph::is_shape_input(n.op, k); ++k) {
+            for (int k = 0; k < n.input_count && !graph::is_shape_input(n, k); ++k) {
                 s.inputs[k] = step_of_[g_.input(n, k)];
                 s.input_count = k + 1;
                 step const& input = steps_[x.first_step + s.inputs[k]];

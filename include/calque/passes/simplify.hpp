@@ -17,6 +17,7 @@ public:
 
     constexpr void run() {
         for (node_id id = 0; id < from_.node_count; ++id) {
+            images_.enter_region_of(from_[id]);
             images_.set(id, simplify(from_[id]));
         }
         images_.copy_outputs();
@@ -90,7 +91,8 @@ private:
         if (n.op == code_of<ops::sum_to>) {
             return in[0];
         }
-        bool const only_shapes = is_broadcast(n.op) || n.op == code_of<ops::assert_shape>;
+        bool const only_shapes =
+            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned>;
         shape const& extents = from_.shapes[n.shape];
         bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
         return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;

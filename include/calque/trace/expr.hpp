@@ -42,19 +42,35 @@ public:
     }
 
     /// Copies everything to `host`, where its handles point from now on. `shared` is the same, if it is shared as well.
+    ///
+    /// What was in the body goes to the host's body: it can be used everywhere. A branch or loop that is being traced
+    /// here goes on in the host, where that is.
     constexpr void move_to(graph::builder& host, shared_builder* shared) {
         host_ = &host;
         next_ = shared;
         if (next_ != nullptr) {
             next_->retain();
         }
-        host.in_body([&] {
-            graph::node_map images(view(), host);
-            for (graph::node_id id = 0; id < node_count(); ++id) {
-                images_.push_back(images.copy(id));
-            }
-        });
+        std::uint16_t const host_region = host.current_region();
+        host.set_region(0);
+        graph::node_map images(view(), host);
+        if (current_region() != 0) {
+            images.set_region(outermost_open_region(), host.add_region(host_region));
+        }
+        for (graph::node_id id = 0; id < node_count(); ++id) {
+            images_.push_back(images.copy(id));
+        }
+        for (int r = 0; r < view().region_count; ++r) {
+            regions_.push_back(images.region(static_cast<std::uint16_t>(r)));
+        }
+        host.set_region(current_region() == 0 ? host_region : regions_[current_region()]);
         host.fail(error());
+    }
+
+    constexpr bool has_moved() const { return host_ != nullptr; }
+    /// Where a region is now.
+    constexpr std::uint16_t locate_region(std::uint16_t r) const {
+        return host_ == nullptr ? r : next_ == nullptr ? regions_[r] : next_->locate_region(regions_[r]);
     }
 
     /// Where the value of a handle is now, and the share that it has there.
@@ -69,10 +85,19 @@ public:
     }
 
 private:
+    constexpr std::uint16_t outermost_open_region() const {
+        std::uint16_t r = current_region();
+        while (view().regions[r].parent != 0) {
+            r = view().regions[r].parent;
+        }
+        return r;
+    }
+
     int references_ = 0;
     graph::builder* host_ = nullptr;
     shared_builder* next_ = nullptr;
     sequence<graph::node_id> images_;
+    sequence<std::uint16_t> regions_;
 };
 
 /// A value, and a share in its graph if that is not the graph of the trace.

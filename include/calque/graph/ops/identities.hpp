@@ -106,6 +106,28 @@ struct assert_shape : identity_op {
     static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return dy; }
 };
 
+/// What a variable becomes. The second input, what it was, lends the shape that it must have. Attribute: the argument
+/// that the variable is.
+struct assigned : identity_op {
+    static constexpr std::string_view name = "assign";
+    static constexpr int arity = 2;
+    static constexpr int first_shape_input = 1;
+
+    static constexpr shape infer(inference& in) {
+        shape const& value = in.input(0);
+        shape const& variable = in.input(1);
+        bool agree = value.rank == variable.rank;
+        for (int axis = 0; agree && axis < value.rank; ++axis) {
+            agree = value[axis] == variable[axis] || !is_static(value[axis]) || !is_static(variable[axis]);
+        }
+        if (!agree) {
+            in.fail(reason::assigned_shape_differs);
+        }
+        return variable;
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto /*was*/, auto /*y*/) { return std::array{dy, dy.none()}; }
+};
+
 /// The transpose of broadcasting: sums over the axes along which the second input, which lends its shape, has extent 1.
 ///
 /// Both have one rank. It stands where only the call knows the extents: where they agree, a plan drops it.
