@@ -20,6 +20,10 @@ struct graph_view {
     int shape_count = 0;
     int region_count = 0;
     int output_count = 0;
+    /// What an executor is to run: a region, whose outputs are above; and the branch or loop that it belongs to (-1: it
+    /// is the function's body).
+    std::uint16_t entry = 0;
+    node_id control = -1;
 
     constexpr node const& operator[](node_id id) const { return nodes[id]; }
     constexpr node_id input(node const& n, int k) const { return inputs[n.first_input + k]; }

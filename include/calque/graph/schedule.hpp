@@ -16,7 +16,8 @@ enum class group_kind : std::uint8_t {
     rows,    // elementwise work, with reductions along rows: a loop over rows, and over the columns of each
     columns, // elementwise work, summed over rows
     product, // a matrix product; elementwise work on its result runs on each tile while it is in L1
-    movement // one operation that copies elements to other places
+    movement, // one operation that copies elements to other places
+    control   // a branch or loop, which runs other schedules
 };
 
 /// One operation of a fused kernel, on steps before it.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <calque/core/sequence.hpp>
-#include <calque/graph/graph.hpp>
+#include <calque/graph/regions.hpp>
 #include <calque/graph/schedule.hpp>
 
 namespace calque {
@@ -57,8 +57,15 @@ public:
 
     /// Whether a fused kernel computes this node: elementwise operations and reductions.
     constexpr bool is_fusible(node_id id) const {
-        op_kind const kind = info(g_[id].op).kind;
+        op_kind const kind = kind_of(id);
         return kind == op_kind::elementwise || kind == op_kind::reduction;
+    }
+
+    /// The kind of a node for the kernels of this region: what another region computes is there, like an argument.
+    constexpr op_kind kind_of(node_id id) const {
+        node const& n = g_[id];
+        bool const is_given = n.region != g_.entry || n.op == code_of<ops::parameter> || n.op == code_of<ops::item>;
+        return is_given ? op_kind::source : info(n.op).kind;
     }
 
     /// Whether a reduction folds the last axes of its input: the columns of a row kernel.
@@ -79,10 +86,15 @@ private:
 
     constexpr place place_of(node_id id) {
         node const& n = g_[id];
-        switch (info(n.op).kind) {
+        switch (kind_of(id)) {
         case op_kind::source: return {};
         case op_kind::elementwise: return place_of_elementwise(id, n);
         case op_kind::reduction: return place_of_reduction(id, n);
+        case op_kind::border: {
+            place p;
+            p.level = n.op == code_of<ops::yield> ? 0 : places_[g_.input(n, 0)].level;
+            return p;
+        }
         default: {
             place p;
             p.level = level_after_inputs(n);
@@ -108,7 +120,7 @@ private:
 
     /// The first level at which a node can be read from memory.
     constexpr int level_after(node_id id) const {
-        switch (info(g_[id].op).kind) {
+        switch (kind_of(id)) {
         case op_kind::source: return 0;
         case op_kind::view: return places_[id].level;
         default: return places_[id].level + 1;
@@ -260,7 +272,7 @@ private:
         for (int k = 0; places_[id].space >= 0 && k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             if (places_[input].space >= 0 && places_[input].level == places_[id].level) {
-                int const after = phases_[input] + (info(g_[input].op).kind == op_kind::reduction ? 1 : 0);
+                int const after = phases_[input] + (kind_of(input) == op_kind::reduction ? 1 : 0);
                 phase = after > phase ? after : phase;
             }
         }
@@ -311,7 +323,7 @@ private:
     /// Instructions to recompute a node from what is stored or may be recomputed.
     constexpr int cost_of(node_id id) const {
         node const& n = g_[id];
-        if (info(n.op).kind != op_kind::elementwise) {
+        if (kind_of(id) != op_kind::elementwise) {
             return 0;
         }
         int cost = info(n.op).cost;
@@ -335,7 +347,7 @@ private:
                 continue;
             }
             node const& n = g_[id];
-            bool const is_product = info(n.op).kind == op_kind::contraction;
+            bool const is_product = kind_of(id) == op_kind::contraction;
             if (!stored_[id]) {
                 stored_[id] = is_product ? users_[id] != kernel_of(id) : !is_fusible(id) || !may_be_inlined(id);
             }
@@ -345,14 +357,16 @@ private:
         }
     }
 
-    /// Outputs, and what matrix products, views and movements read.
+    /// Outputs, and what matrix products, views, movements and regions read.
     constexpr void store_what_memory_is_read_for() {
         for (int i = 0; i < g_.output_count; ++i) {
             store(g_.outputs[i]);
         }
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; !is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
+            op_kind const kind = kind_of(id);
+            bool const reads_memory = !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
+            for (int k = 0; reads_memory && k < n.input_count && !is_shape_input(n, k); ++k) {
                 store(g_.input(n, k));
             }
         }
@@ -364,7 +378,7 @@ private:
         sequence<bool> used_elsewhere(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+            for (int k = 0; n.region == g_.entry && k < n.input_count && !is_shape_input(n, k); ++k) {
                 used_elsewhere[g_.input(n, k)] |= kernel_of(g_.input(n, k)) != kernel_of(id);
             }
         }
@@ -373,7 +387,7 @@ private:
             node const& n = g_[id];
             for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
                 node_id const input = g_.input(n, k);
-                bool const is_elementwise = info(g_[input].op).kind == op_kind::elementwise;
+                bool const is_elementwise = kind_of(input) == op_kind::elementwise;
                 deep_[id] |= kernel_of(input) >= 0 && kernel_of(input) == kernel_of(id) && !stored_[input] &&
                              (!is_elementwise || deep_[input]);
             }
@@ -395,7 +409,7 @@ private:
         if (user >= 0 && user == kernel_of(id)) {
             return true;
         }
-        if (deep_[id] || info(g_[id].op).kind == op_kind::reduction) {
+        if (deep_[id] || kind_of(id) == op_kind::reduction) {
             return false;
         }
         if (g_.shape(id).rank == 0) {

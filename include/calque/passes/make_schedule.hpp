@@ -74,13 +74,18 @@ private:
         sequence<int> unordered_of(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             unordered_of[id] = -1;
-            if (!fusion_.is_needed(id) || !is_made_by_a_group(id)) {
+            if (is_result(id)) {
+                unordered_of[id] = unordered_of[g_.input(id, 0)];
+                continue;
+            }
+            bool const is_control = fusion_.kind_of(id) == graph::op_kind::control;
+            if (!is_control && (!fusion_.is_needed(id) || !is_made_by_a_group(id))) {
                 continue;
             }
             int const kernel = fusion_.kernel_of(id);
             if (kernel < 0) {
                 group own;
-                own.kind = group_kind::movement;
+                own.kind = is_control ? group_kind::control : group_kind::movement;
                 own.node = id;
                 own.space = g_[id].shape;
                 own.space_node = id;
@@ -100,12 +105,29 @@ private:
 
     /// Stored values that a kernel computes; others are arguments, constants, views.
     constexpr bool is_made_by_a_group(node_id id) const {
-        graph::op_kind const kind = graph::info(g_[id].op).kind;
+        graph::op_kind const kind = fusion_.kind_of(id);
         if (kind == graph::op_kind::contraction) {
             return true; // also where only its own kernel uses it
         }
-        return fusion_.is_stored(id) && (kind != graph::op_kind::source || g_.is<graph::ops::iota>(id)) &&
-               kind != graph::op_kind::view;
+        bool const makes_indices = g_.is<graph::ops::iota>(id) && g_[id].region == g_.entry;
+        return fusion_.is_stored(id) && (kind != graph::op_kind::source || makes_indices) &&
+               kind != graph::op_kind::view && kind != graph::op_kind::border;
+    }
+
+    /// Whether a node is a result of a branch or loop of this region.
+    constexpr bool is_result(node_id id) const {
+        return fusion_.kind_of(id) == graph::op_kind::border && !g_.is<graph::ops::yield>(id);
+    }
+
+    /// Whether a value is computed before this region runs.
+    constexpr bool is_given(node_id id) const {
+        return g_.is<graph::ops::argument>(id) ||
+               (fusion_.kind_of(id) == graph::op_kind::source && !graph::is_known_everywhere(g_[id]) &&
+                !(g_.is<graph::ops::iota>(id) && g_[id].region == g_.entry));
+    }
+    /// Which of the region's arguments it is: those of a branch or loop are what that reads.
+    constexpr int argument_of(node_id id) const {
+        return g_.control < 0 ? static_cast<int>(g_[id].attribute) : graph::data_input_of(g_, g_[g_.control], id);
     }
 
     constexpr group group_for(place const& p) const {
@@ -174,7 +196,8 @@ private:
         x.first_step = steps_.size();
         x.first_leaf = leaves_.size();
         x.first_result = results_.size();
-        if (x.kind == group_kind::movement) {
+        bool const is_fused = x.kind != group_kind::movement && x.kind != group_kind::control;
+        if (!is_fused) {
             for (int k = 0; k < g_[x.node].input_count && !graph::is_shape_input(g_[x.node], k); ++k) {
                 leaves_.push_back(value_of(g_.input(x.node, k)));
             }
@@ -187,7 +210,7 @@ private:
         }
         for (node_id id = nodes_of_[index] - 1; id >= 0; id = next_[id]) {
             if (fusion_.is_stored(id)) {
-                if (x.kind != group_kind::movement) {
+                if (is_fused) {
                     steps_[x.first_step + step_of_[id]].result = results_.size() - x.first_result;
                 }
                 results_.push_back(value_of(id));
@@ -248,7 +271,7 @@ private:
                 s.varies_along_rows |= input.varies_along_rows;
                 s.varies_along_columns |= input.varies_along_columns;
             }
-            bool const is_reduction = graph::info(n.op).kind == graph::op_kind::reduction;
+            bool const is_reduction = fusion_.kind_of(id) == graph::op_kind::reduction;
             if (is_reduction || (x.space_node < 0 && fusion_.is_stored(id) && n.shape == x.space)) {
                 x.space_node = is_reduction ? g_.input(n, 0) : id;
             }
@@ -289,13 +312,13 @@ private:
         }
         stored_value v;
         v.node = id;
-        if (graph::info(g_[id].op).kind == graph::op_kind::view) {
+        if (fusion_.kind_of(id) == graph::op_kind::view) {
             v.kind = storage_kind::view;
             v.source = value_of(g_.input(id, 0));
             v.made_by = values_[v.source].made_by;
-        } else if (g_.is<graph::ops::argument>(id)) {
+        } else if (is_given(id)) {
             v.kind = storage_kind::argument;
-            v.argument = static_cast<int>(g_[id].attribute);
+            v.argument = argument_of(id);
         } else if (g_.is<graph::ops::constant>(id)) {
             v.kind = storage_kind::constant;
         } else if (g_.is<graph::ops::element_count>(id)) {

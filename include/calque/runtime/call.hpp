@@ -182,14 +182,7 @@ private:
         return overlaps_one;
     }
 
-    static constexpr bool is_copied(int output) { return alias_table<code>::written_value(output) < 0; }
-    static constexpr bool has_copied_outputs = [] {
-        bool any = false;
-        for (int o = 0; o < output_count; ++o) {
-            any |= is_copied(o);
-        }
-        return any;
-    }();
+    static constexpr bool is_copied(int output) { return P::execution::is_copied(output); }
 
     template <bool MayAlias, class Index, class Ref>
     CALQUE_INLINE void bind_output(plan const& p, Index, Ref const& ref) {
@@ -277,20 +270,6 @@ private:
     CALQUE_INLINE void execute(plan const& p) {
         bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
         typename P::execution(p, bases_).run();
-        if constexpr (has_copied_outputs) {
-            copy_outputs(p);
-        }
-    }
-
-    /// Outputs that no kernel writes in place: views of arguments, say.
-    CALQUE_COLD void copy_outputs(plan const& p) const {
-        for (int o = 0; o < output_count; ++o) {
-            if (is_copied(o)) {
-                value_plan const& from = p.values[schedule.outputs[o]];
-                kernels::copy_strided(from.extents, {bases_[argument_count + o], contiguous_strides(from.extents)},
-                                      {address(bases_, from.at), from.steps}, output_bytes(o));
-            }
-        }
     }
 
     /// Every output through memory of its own, then to where the caller wants it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A function compiled for some specs: its graph, optimized and scheduled, all of it constants of a type.
+// A function compiled for some specs: its graph, optimized and scheduled, all of it constants of types.
 #pragma once
 
+#include <calque/graph/regions.hpp>
 #include <calque/passes/ambiguity.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
@@ -11,11 +12,10 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// The constants that every call of `F` with these specs shares. Kernels are named by this type, not by the graph: a
-/// graph as a template argument makes symbols of 40 KB.
+/// A function's graph as executors run it.
 template <class F, class... Specs>
-struct compiled {
-    using traced = detail::program<F, Specs...>;
+struct optimized_program {
+    using traced = calque::detail::program<F, Specs...>;
 
 private:
     static constexpr graph::graph_size measure_graph() {
@@ -31,43 +31,34 @@ private:
 
 public:
     static constexpr auto optimized = make_graph();
+    static constexpr graph::graph_view view() { return optimized.view(); }
+    static constexpr int argument_count = traced::argument_count;
+};
+
+template <class Program, graph::node_id Control, int Region>
+struct region_of_program;
+
+/// A region's schedule. `Region` has `optimized`, the graph of the whole function, and `view()`, which says what of it
+/// is to run.
+///
+/// Kernels are named by this type, not by the graph: a graph as a template argument makes symbols of 40 KB.
+template <class Region>
+struct scheduled {
+    using source = Region;
+    static constexpr auto const& optimized = Region::optimized;
+    static constexpr graph::graph_view view() { return Region::view(); }
 
 private:
-    static constexpr graph::schedule_size measure_schedule() { return passes::scheduler(optimized.view()).size(); }
+    static constexpr graph::schedule_size measure_schedule() { return passes::scheduler(Region::view()).size(); }
     static constexpr auto make_schedule() {
-        return passes::scheduler(optimized.view()).template freeze<measure_schedule()>();
+        return passes::scheduler(Region::view()).template freeze<measure_schedule()>();
     }
 
 public:
     static constexpr auto schedule = make_schedule();
     static constexpr graph::schedule_size size = schedule.size;
-
-private:
-    /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.
-    static constexpr bool has_several_values() {
-        for (graph::group const& x : schedule.groups) {
-            bool const is_tiled = x.kind == graph::group_kind::product && x.step_count > 1;
-            int values = x.result_count + (is_tiled ? 1 : 0);
-            for (int i = 0; i < x.step_count; ++i) {
-                values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
-            }
-            if (values > 1) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-public:
-    static constexpr int argument_count = traced::argument_count;
-    static constexpr int output_count = traced::output_count;
-    /// Whether only a call knows which extents broadcast.
-    static constexpr bool is_ambiguous = passes::is_ambiguous(traced::graph.view());
-    /// Whether a plan must check that no dynamic extent broadcasts.
-    static constexpr bool relies_on_equal_extents =
-        is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());
-    /// Whether calls may have extents that the kernels do not serve: those run op by op.
-    static constexpr bool may_be_interpreted = relies_on_equal_extents || (is_ambiguous && has_several_values());
+    static constexpr int argument_count = Region::argument_count;
+    static constexpr int output_count = schedule.size.outputs;
 
     /// What the kernels need to know of group `K`.
     template <int K>
@@ -85,6 +76,123 @@ public:
             return optimized.nodes[node].shape == description.space;
         }
     };
+
+    /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.
+    static constexpr bool has_several_values() {
+        for (graph::group const& x : schedule.groups) {
+            bool const is_tiled = x.kind == graph::group_kind::product && x.step_count > 1;
+            int values = x.result_count + (is_tiled ? 1 : 0);
+            for (int i = 0; i < x.step_count; ++i) {
+                values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
+            }
+            if (values > 1 && x.kind != graph::group_kind::control) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static constexpr bool has_regions() {
+        for (int k = 0; k < size.groups; ++k) {
+            if (schedule.groups[k].kind == graph::group_kind::control) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The branch or loop that group `k` is.
+    static constexpr graph::node const& control_node(int k) { return optimized.nodes[schedule.groups[k].node]; }
+    /// Region `R` of the branch or loop that group `K` is.
+    template <int K, int R>
+    using region = scheduled<region_of_program<typename Region::program, schedule.groups[K].node, R>>;
+};
+
+/// Region `Index` of the branch or loop `Control` of a program, and what of its yields anyone needs.
+template <class Program, graph::node_id Control, int Index>
+struct region_of_program {
+    using program = Program;
+    static constexpr auto const& optimized = Program::optimized;
+
+private:
+    static constexpr graph::node const& control = optimized.nodes[Control];
+    static constexpr graph::control_counts counts = graph::control_counts::unpack(control.attribute);
+    static constexpr graph::yield_range yields = graph::yields_of(control, Index);
+
+    /// Whether yield `k` is carried on, or some node reads it.
+    static constexpr bool is_needed(int k) {
+        bool needed = control.op == graph::code_of<graph::ops::while_loop> || k < counts.carried;
+        bool const is_scan = control.op == graph::code_of<graph::ops::scan>;
+        for (graph::node_id id = Control + 1; !needed && id < optimized.node_count; ++id) {
+            graph::node const& n = optimized.nodes[id];
+            bool const is_result = is_scan ? n.op == graph::code_of<graph::ops::stacked> &&
+                                                 n.attribute == static_cast<std::uint64_t>(k - counts.carried)
+                                           : n.op == graph::code_of<graph::ops::result> &&
+                                                 n.attribute == static_cast<std::uint64_t>(k);
+            needed = is_result && optimized.inputs[n.first_input] == Control;
+        }
+        return needed;
+    }
+
+    static constexpr int count_outputs() {
+        int count = 0;
+        for (int k = 0; k < yields.count; ++k) {
+            count += is_needed(k) ? 1 : 0;
+        }
+        return count;
+    }
+
+    struct output_table {
+        graph::node_id nodes[count_outputs() == 0 ? 1 : count_outputs()]{};
+        int numbers[count_outputs() == 0 ? 1 : count_outputs()]{};
+
+        constexpr output_table() {
+            for (int k = 0, next = 0; k < yields.count; ++k) {
+                if (is_needed(k)) {
+                    graph::node_id const yield = optimized.inputs[control.first_input + yields.first + k];
+                    nodes[next] = optimized.inputs[optimized.nodes[yield].first_input];
+                    numbers[next++] = k;
+                }
+            }
+        }
+    };
+    static constexpr output_table outputs{};
+
+public:
+    static constexpr int argument_count = counts.data;
+
+    /// Which of the region's yields an output is.
+    static constexpr int yield_of(int output) { return outputs.numbers[output]; }
+
+    static constexpr graph::graph_view view() {
+        graph::graph_view g = optimized.view();
+        g.entry = graph::region_of(g, control, Index);
+        g.control = Control;
+        g.outputs = outputs.nodes;
+        g.output_count = count_outputs();
+        return g;
+    }
+};
+
+/// The constants that every call of `F` with these specs shares.
+template <class F, class... Specs>
+struct function_body : optimized_program<F, Specs...> {
+    using program = optimized_program<F, Specs...>;
+};
+
+template <class F, class... Specs>
+struct compiled : scheduled<function_body<F, Specs...>> {
+    using traced = calque::detail::program<F, Specs...>;
+
+    static constexpr int output_count = traced::output_count;
+    /// Whether only a call knows which extents broadcast.
+    static constexpr bool is_ambiguous = passes::is_ambiguous(traced::graph.view());
+    /// Whether a plan must check that no dynamic extent broadcasts.
+    static constexpr bool relies_on_equal_extents =
+        is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());
+    /// Whether calls may have extents that the kernels do not serve: those run op by op.
+    static constexpr bool may_be_interpreted =
+        relies_on_equal_extents || (is_ambiguous && (compiled::has_several_values() || compiled::has_regions()));
 };
 
 } // namespace runtime

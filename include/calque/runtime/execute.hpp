@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/fused_columns.hpp>
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/runtime/execute_control.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
 
@@ -29,7 +30,31 @@ class executor {
     using group = typename Compiled::template group<K>;
 
 public:
-    using plan = plan_storage<size>;
+    using plan =
+        typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
+                                    std::type_identity<plan_storage<size>>>::type;
+
+    /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
+    static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
+        planner(input_of(shapes, argument_strides), p.view()).run();
+        if constexpr (Compiled::has_regions()) {
+            for_each_control([&]<int K>(std::integral_constant<int, K>) {
+                control_executor<Compiled, K>::make_plans(p, shapes);
+                return true;
+            });
+        }
+    }
+
+    /// Whether the shapes of a call are those that fusion has taken for equal.
+    static constexpr bool suits_fusion(shape const* shapes) {
+        bool suits = planner(input_of(shapes, nullptr), plan_view{}).suits_fusion();
+        if constexpr (Compiled::has_regions()) {
+            suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {
+                        return control_executor<Compiled, K>::suits_fusion(shapes);
+                    });
+        }
+        return suits;
+    }
 
     /// Bytes of scratch that the fused kernel of a group needs.
     static constexpr std::size_t scratch_bytes(int k, std::ptrdiff_t columns) {
@@ -61,6 +86,8 @@ public:
             constexpr graph::group_kind kind = group<k>::description.kind;
             if constexpr (kind == graph::group_kind::movement) {
                 run_movement<k>();
+            } else if constexpr (kind == graph::group_kind::control) {
+                control_executor<Compiled, k>(plan_, bases_).run();
             } else if constexpr (kind == graph::group_kind::product) {
                 run_product<k>();
             } else if constexpr (kind == graph::group_kind::columns) {
@@ -72,9 +99,54 @@ public:
         if constexpr (has_view_outputs()) {
             run_copies(size.groups); // of what only outputs read
         }
+        if constexpr (has_copied_outputs()) {
+            copy_outputs();
+        }
+    }
+
+    /// Whether an output is copied at the end, because no kernel writes it in its place: a view of an argument, say.
+    static constexpr bool is_copied(int output) { return alias_table<Compiled>::written_value(output) < 0; }
+    static constexpr bool has_copied_outputs() {
+        bool any = false;
+        for (int o = 0; o < size.outputs; ++o) {
+            any |= is_copied(o);
+        }
+        return any;
     }
 
 private:
+    static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
+        return {Compiled::view(), schedule.view(), shapes, argument_strides, Compiled::argument_count, &scratch_bytes,
+                &choose_product};
+    }
+
+    /// Whether `fn(K)` is true for each branch or loop `K`.
+    template <class Fn>
+    static constexpr bool for_each_control(Fn fn) {
+        auto const call = [&]<int K>(std::integral_constant<int, K> k) {
+            if constexpr (schedule.groups[K].kind == graph::group_kind::control) {
+                return fn(k);
+            } else {
+                return true;
+            }
+        };
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            return (call(std::integral_constant<int, K>{}) && ...);
+        }(std::make_integer_sequence<int, size.groups>{});
+    }
+
+    CALQUE_COLD void copy_outputs() const {
+        for (int o = 0; o < size.outputs; ++o) {
+            if (is_copied(o)) {
+                value_plan const& from = plan_.values[schedule.outputs[o]];
+                dtype const type = Compiled::optimized.nodes[schedule.values[schedule.outputs[o]].node].type;
+                kernels::copy_strided(from.extents,
+                                      {bases_[Compiled::argument_count + o], contiguous_strides(from.extents)},
+                                      {address(bases_, from.at), from.steps}, size_of(type));
+            }
+        }
+    }
+
     static constexpr bool has_view_outputs() {
         bool any = false;
         for (int i = 0; i < size.outputs; ++i) {

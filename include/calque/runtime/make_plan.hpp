@@ -141,7 +141,7 @@ private:
 
     constexpr void plan_group(int k) {
         graph::group const& x = in_.schedule.groups[k];
-        if (x.kind == graph::group_kind::movement) {
+        if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             return;
         }
         group_plan& plan = out_.groups[k];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/core/text.hpp>
+#include <calque/graph/regions.hpp>
 #include <calque/runtime/plan.hpp>
 
 namespace calque {
@@ -49,6 +50,10 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         }
         out << (k < 10 ? " " : "") << k << ' ';
         switch (x.kind) {
+        case graph::group_kind::control:
+            out << "region    " << graph::info(g[x.node].op).name << " with " << graph::region_count(g[x.node])
+                << (graph::region_count(g[x.node]) == 1 ? " body" : " bodies");
+            break;
         case graph::group_kind::movement: out << "move      " << graph::info(g[x.node].op).name; break;
         case graph::group_kind::product:
             out << "product   ";

@@ -123,15 +123,13 @@ struct program {
         }
         sequence<shape> shapes(g.node_count);
         infer(g, extents, shapes.data(), function_name);
-        planner make({g, code::schedule.view(), shapes.data(), steps, layout::count, &execution::scratch_bytes,
-                      &execution::choose_product}, p.view());
         if constexpr (code::may_be_interpreted) {
-            if (!make.suits_fusion()) {
+            if (!execution::suits_fusion(shapes.data())) {
                 interpret(p, extents, function_name);
                 return;
             }
         }
-        make.run();
+        execution::make_plan(p, shapes.data(), steps);
     }
 
 private:

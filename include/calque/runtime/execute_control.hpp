@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// Runs branches and loops: each region has a schedule and a plan of its own, and sees the values around it as arguments.
+#pragma once
+
+#include <calque/kernels/cpu/movement.hpp>
+#include <calque/runtime/aliasing.hpp>
+#include <calque/runtime/arena.hpp>
+#include <calque/runtime/placement.hpp>
+
+#include <cstring>
+#include <tuple>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+template <class Compiled>
+class executor;
+
+namespace detail {
+
+template <class Compiled, int K, class Regions>
+struct plans_of_group;
+template <class Compiled, int K, int... R>
+struct plans_of_group<Compiled, K, std::integer_sequence<int, R...>> {
+    std::tuple<typename executor<typename Compiled::template region<K, R>>::plan...> plans{};
+};
+
+/// The number of regions of group `K`: none, unless it is a branch or loop.
+template <class Compiled, int K>
+constexpr int region_count_of() {
+    if constexpr (Compiled::schedule.groups[K].kind == graph::group_kind::control) {
+        return graph::region_count(Compiled::control_node(K));
+    } else {
+        return 0;
+    }
+}
+
+template <class Compiled, class Groups>
+struct nested_plans;
+template <class Compiled, int... K>
+struct nested_plans<Compiled, std::integer_sequence<int, K...>> {
+    std::tuple<plans_of_group<Compiled, K, std::make_integer_sequence<int, region_count_of<Compiled, K>()>>...> groups{};
+};
+
+} // namespace detail
+
+/// The plan of a schedule with regions: its own, and one for each region.
+template <class Compiled>
+struct plan_with_regions : plan_storage<Compiled::size> {
+    detail::nested_plans<Compiled, std::make_integer_sequence<int, Compiled::size.groups>> nested{};
+
+    template <int K, int R>
+    constexpr auto& region() {
+        return std::get<static_cast<std::size_t>(R)>(std::get<static_cast<std::size_t>(K)>(nested.groups).plans);
+    }
+    template <int K, int R>
+    constexpr auto const& region() const {
+        return std::get<static_cast<std::size_t>(R)>(std::get<static_cast<std::size_t>(K)>(nested.groups).plans);
+    }
+};
+
+/// The branch or loop that group `K` of a schedule is.
+template <class Compiled, int K>
+class control_executor {
+    static constexpr auto const& schedule = Compiled::schedule;
+    static constexpr graph::group const& group = schedule.groups[K];
+    static constexpr graph::node const& node = Compiled::control_node(K);
+    static constexpr graph::control_counts counts = graph::control_counts::unpack(node.attribute);
+    static constexpr int region_count = graph::region_count(node);
+
+    template <int R>
+    using region = typename Compiled::template region<K, R>;
+    template <int R>
+    using region_source = region_of_program<typename Compiled::source::program, group.node, R>;
+
+    using plan_type = typename executor<Compiled>::plan;
+
+public:
+    /// Plans the regions; the values around them have their places.
+    static constexpr void make_plans(plan_type& p, shape const* shapes) {
+        [&]<int... R>(std::integer_sequence<int, R...>) {
+            (make_plan<R>(p, shapes), ...);
+        }(std::make_integer_sequence<int, region_count>{});
+    }
+
+    /// Whether the shapes of a call are those that fusion in the regions has taken for equal.
+    static constexpr bool suits_fusion(shape const* shapes) {
+        return [&]<int... R>(std::integer_sequence<int, R...>) {
+            return (executor<region<R>>::suits_fusion(shapes) && ...);
+        }(std::make_integer_sequence<int, region_count>{});
+    }
+
+    control_executor(plan_type const& p, std::byte* const* bases) : plan_(p), bases_(bases) {}
+
+    void run() const {
+        if constexpr (node.op == graph::code_of<graph::ops::branch>) {
+            run_branch();
+        } else if constexpr (node.op == graph::code_of<graph::ops::while_loop>) {
+            run_while();
+        } else {
+            run_scan();
+        }
+    }
+
+private:
+    template <int R>
+    static constexpr void make_plan(plan_type& p, shape const* shapes) {
+        calque::strides steps[counts.data + 1];
+        for (int i = 0; i < counts.data; ++i) {
+            value_plan const& v = p.values[schedule.leaves[group.first_leaf + i]];
+            if (i < counts.carried) {
+                steps[i] = contiguous_strides(v.extents);
+            } else if (i < counts.carried + counts.items) {
+                for (int axis = 1; axis < v.extents.rank; ++axis) {
+                    steps[i][axis - 1] = v.steps[axis];
+                }
+            } else {
+                steps[i] = v.steps;
+            }
+        }
+        executor<region<R>>::make_plan(p.template region<K, R>(), shapes, steps);
+    }
+
+    // ---- memory
+
+    value_plan const& input(int i) const { return plan_.values[schedule.leaves[group.first_leaf + i]]; }
+    static constexpr dtype input_type(int i) {
+        return Compiled::optimized.nodes[schedule.values[schedule.leaves[group.first_leaf + i]].node].type;
+    }
+    std::byte* at(location const& where) const { return bases_[where.base] + where.offset; }
+
+    /// The stored value of the result of a kind and number; -1: nobody needs it.
+    template <class Op>
+    static constexpr int find_result(int number) {
+        for (int i = 0; i < group.result_count; ++i) {
+            int const v = schedule.results[group.first_result + i];
+            graph::node const& n = Compiled::optimized.nodes[schedule.values[v].node];
+            if (n.op == graph::code_of<Op> && n.attribute == static_cast<std::uint64_t>(number)) {
+                return v;
+            }
+        }
+        return -1;
+    }
+
+    static std::size_t bytes_of(value_plan const& v, dtype type) {
+        return static_cast<std::size_t>(v.extents.size()) * size_of(type);
+    }
+    static std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+    /// The addresses that a region sees.
+    template <int R>
+    struct region_bases {
+        static constexpr int outputs = region<R>::argument_count;
+        static constexpr int arena = outputs + region<R>::output_count;
+        std::byte* all[arena + 2];
+
+        region_bases(control_executor const& self, std::byte* memory) {
+            for (int i = 0; i < counts.data; ++i) {
+                all[i] = self.at(self.input(i).at);
+            }
+            all[arena] = memory;
+            all[arena + 1] =
+                reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(self.plan_.template region<K, R>().scalars));
+        }
+    };
+
+    template <int R>
+    auto executor_of(region_bases<R> const& bases) const {
+        return executor<region<R>>(plan_.template region<K, R>(), bases.all);
+    }
+
+    void copy_input(int i, std::byte* to) const {
+        value_plan const& v = input(i);
+        kernels::copy_strided(v.extents, {to, contiguous_strides(v.extents)}, {at(v.at), v.steps},
+                              size_of(input_type(i)));
+    }
+
+    // ---- branches
+
+    void run_branch() const {
+        using index_type = type_of<input_type(0)>;
+        auto const index = *reinterpret_cast<index_type const*>(at(input(0).at));
+        std::int64_t chosen = 0;
+        if constexpr (std::is_same_v<index_type, bool>) {
+            chosen = index ? 0 : 1;
+        } else if constexpr (std::is_unsigned_v<index_type>) {
+            chosen = index < static_cast<index_type>(region_count) ? static_cast<std::int64_t>(index) : region_count - 1;
+        } else {
+            chosen = index < 0 ? 0 : index < region_count ? static_cast<std::int64_t>(index) : region_count - 1;
+        }
+        [&]<int... R>(std::integer_sequence<int, R...>) {
+            (void)((R == chosen && (run_branch_region<R>(), true)) || ...);
+        }(std::make_integer_sequence<int, region_count>{});
+    }
+
+    template <int R>
+    __attribute__((noinline)) void run_branch_region() const {
+        arena::frame const frame(plan_.template region<K, R>().arena_bytes + 64);
+        region_bases<R> bases(*this, frame.data());
+        for (int o = 0; o < region<R>::output_count; ++o) {
+            int const v = find_result<graph::ops::result>(region_source<R>::yield_of(o));
+            bases.all[region_bases<R>::outputs + o] = at(plan_.values[v].at);
+        }
+        executor_of<R>(bases).run();
+    }
+
+    // ---- loops
+
+    /// Where a carried value is: read from one place and written to another, which then change roles; or in one place,
+    /// if no kernel of the body minds.
+    struct carried_place {
+        std::byte* now = nullptr;
+        std::byte* next = nullptr;
+        std::byte* result = nullptr;
+        std::byte* history = nullptr;
+        std::size_t bytes = 0;
+
+        void advance() {
+            std::byte* const was = now;
+            now = next;
+            next = was;
+        }
+    };
+
+    template <int R>
+    static constexpr bool is_in_place(int k) {
+        constexpr alias_table<region<R>> aliases{};
+        return aliases.in_place(k, k);
+    }
+    static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
+
+    /// Bytes of memory for carried values, beside those of the results.
+    std::size_t carried_bytes() const {
+        std::size_t bytes = 0;
+        for (int k = 0; k < counts.carried; ++k) {
+            bytes += 2 * rounded(bytes_of(input(k), input_type(k)));
+        }
+        return bytes;
+    }
+
+    void place_carried(carried_place* places, std::byte* memory) const {
+        for (int k = 0; k < counts.carried; ++k) {
+            carried_place& p = places[k];
+            p.bytes = bytes_of(input(k), input_type(k));
+            int const result = find_result<graph::ops::result>(k);
+            int const history = find_result<graph::ops::history>(k);
+            p.result = result < 0 ? memory : at(plan_.values[result].at);
+            p.history = history < 0 ? nullptr : at(plan_.values[history].at);
+            p.now = p.result;
+            p.next = memory + rounded(p.bytes);
+            memory = p.next + rounded(p.bytes);
+        }
+    }
+
+    __attribute__((noinline)) void run_while() const {
+        std::size_t const asked_bytes = rounded(plan_.template region<K, 0>().arena_bytes);
+        std::size_t const body_bytes = rounded(plan_.template region<K, 1>().arena_bytes);
+        std::size_t const region_bytes = asked_bytes > body_bytes ? asked_bytes : body_bytes;
+        arena::frame const frame(region_bytes + carried_bytes() + 64);
+        carried_place places[at_least_one(counts.carried)];
+        place_carried(places, frame.data() + region_bytes);
+        region_bases<0> asked(*this, frame.data());
+        region_bases<1> body(*this, frame.data());
+        bool goes_on = false;
+        asked.all[region_bases<0>::outputs] = reinterpret_cast<std::byte*>(&goes_on);
+        for (int k = 0; k < counts.carried; ++k) {
+            copy_input(k, places[k].now);
+            if (is_in_place<1>(k)) {
+                places[k].next = places[k].now;
+            }
+        }
+        auto const condition = executor_of<0>(asked);
+        auto const step = executor_of<1>(body);
+        while (true) {
+            for (int k = 0; k < counts.carried; ++k) {
+                asked.all[k] = body.all[k] = places[k].now;
+                body.all[region_bases<1>::outputs + k] = places[k].next;
+            }
+            condition.run();
+            if (!goes_on) {
+                break;
+            }
+            step.run();
+            for (carried_place& p : places) {
+                p.advance();
+            }
+        }
+        for (carried_place const& p : places) {
+            if (p.now != p.result) {
+                std::memcpy(p.result, p.now, p.bytes);
+            }
+        }
+    }
+
+    __attribute__((noinline)) void run_scan() const {
+        auto const& region_plan = plan_.template region<K, 0>();
+        std::size_t const region_bytes = rounded(region_plan.arena_bytes);
+        arena::frame const frame(region_bytes + carried_bytes() + 64);
+        carried_place places[at_least_one(counts.carried)];
+        place_carried(places, frame.data() + region_bytes);
+        region_bases<0> bases(*this, frame.data());
+        auto const step = executor_of<0>(bases);
+        std::ptrdiff_t const steps = input(counts.carried).extents[0];
+        std::ptrdiff_t const first = counts.backwards ? steps - 1 : 0;
+        std::ptrdiff_t const direction = counts.backwards ? -1 : 1;
+
+        for (int k = 0; k < counts.carried; ++k) {
+            carried_place& p = places[k];
+            if (p.history != nullptr && steps != 0) {
+                p.now = p.history + static_cast<std::size_t>(first) * p.bytes;
+            } else if (is_in_place<0>(k)) {
+                p.next = p.now;
+            } else if (steps % 2 != 0) {
+                p.advance(); // so that the last step ends in the result
+            }
+            copy_input(k, p.now);
+        }
+        std::ptrdiff_t item_bytes[at_least_one(counts.items)];
+        for (int j = 0; j < counts.items; ++j) {
+            int const i = counts.carried + j;
+            item_bytes[j] = input(i).steps[0] * static_cast<std::ptrdiff_t>(size_of(input_type(i)));
+            bases.all[i] += first * item_bytes[j];
+            item_bytes[j] *= direction;
+        }
+        std::ptrdiff_t stacked_bytes[at_least_one(region<0>::output_count)];
+        for (int o = counts.carried; o < region<0>::output_count; ++o) {
+            int const v = find_result<graph::ops::stacked>(region_source<0>::yield_of(o) - counts.carried);
+            value_plan const& all = plan_.values[v];
+            dtype const type = Compiled::optimized.nodes[schedule.values[v].node].type;
+            stacked_bytes[o] = steps == 0 ? 0 : static_cast<std::ptrdiff_t>(bytes_of(all, type)) / steps;
+            bases.all[region_bases<0>::outputs + o] = at(all.at) + first * stacked_bytes[o];
+            stacked_bytes[o] *= direction;
+        }
+        for (std::ptrdiff_t i = 0; i < steps; ++i) {
+            for (int k = 0; k < counts.carried; ++k) {
+                carried_place& p = places[k];
+                if (p.history != nullptr) {
+                    p.next = i + 1 == steps ? p.result : p.now + direction * static_cast<std::ptrdiff_t>(p.bytes);
+                }
+                bases.all[k] = p.now;
+                bases.all[region_bases<0>::outputs + k] = p.next;
+            }
+            step.run();
+            for (carried_place& p : places) {
+                p.advance();
+            }
+            for (int j = 0; j < counts.items; ++j) {
+                bases.all[counts.carried + j] += item_bytes[j];
+            }
+            for (int o = counts.carried; o < region<0>::output_count; ++o) {
+                bases.all[region_bases<0>::outputs + o] += stacked_bytes[o];
+            }
+        }
+    }
+
+    plan_type const& plan_;
+    std::byte* const* bases_;
+};
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque
