@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/graph/value.hpp>
+#include <calque/passes/differentiate_control.hpp>
 
 #include <utility>
 
@@ -11,8 +12,6 @@ inline namespace v0 {
 namespace passes {
 
 namespace detail {
-
-using graph::value;
 
 /// Calls an operation's derivative and hands the adjoint of input k to `receive(k, adjoint)`.
 template <class Op, class Receive, std::size_t... K>
@@ -73,6 +72,99 @@ public:
     }
 };
 
+/// The nodes whose value depends on one of some others, from the first of those on.
+constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<node_id> const& wrt, node_id first,
+                                        int count) {
+    using namespace graph;
+    sequence<bool> depends(count);
+    for (node_id const id : wrt) {
+        if (id - first < count) {
+            depends[id - first] = true;
+        }
+    }
+    for (node_id id = first; id - first < count; ++id) {
+        node const& n = owner[id];
+        bool const crosses_border = info(n.op).kind == op_kind::control || info(n.op).kind == op_kind::border;
+        for (int k = 0; k < n.input_count && (crosses_border || !is_shape_input(n, k)); ++k) {
+            node_id const input = owner.input(id, k);
+            if (input >= first && depends[input - first] && (is_floating(owner[input].type) || is_control(owner[input]))) {
+                depends[id - first] = true;
+            }
+        }
+    }
+    return depends;
+}
+
+/// Reverse mode from several values, each with its adjoint; -1 among the gradients: none.
+constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> const& seeds,
+                                        sequence<node_id> const& wrt, sequence<node_id>& gradients) {
+    using namespace graph;
+    node_id first = owner.node_count();
+    for (node_id const id : wrt) {
+        first = id < first ? id : first;
+    }
+    node_id last = first - 1;
+    for (seed const& s : seeds) {
+        last = s.of > last ? s.of : last;
+    }
+    // Only what depends on one of the values gets an adjoint.
+    sequence<bool> const depends = find_dependent(owner, wrt, first, last - first + 1);
+    sequence<node_id> adjoints(last - first + 1);
+    sequence<bool> is_wrt(last - first + 1);
+    for (node_id& adjoint : adjoints) {
+        adjoint = -1;
+    }
+    auto const needs = [&](node_id id) { return id >= first && id <= last && depends[id - first]; };
+    auto const add = [&](node_id id, value adjoint) {
+        if (adjoint.exists() && needs(id)) {
+            node_id& total = adjoints[id - first];
+            total = total < 0 ? adjoint.id : (value{&owner, total} + adjoint).id;
+        }
+    };
+    for (node_id const id : wrt) {
+        if (id <= last) {
+            is_wrt[id - first] = true; // what it depends on is not asked for through it
+        }
+    }
+    for (seed const& s : seeds) {
+        add(s.of, {&owner, s.adjoint});
+    }
+    for (node_id id = last; id >= first; --id) {
+        if (!depends[id - first] || is_wrt[id - first]) {
+            continue;
+        }
+        if (is_control(owner[id])) {
+            control_derivative(owner, id, adjoints, first, needs, add).run();
+            continue;
+        }
+        if (adjoints[id - first] < 0) {
+            continue;
+        }
+        bool const is_elementwise = info(owner[id].op).kind == op_kind::elementwise;
+        auto const receive = [&](int k, value adjoint) {
+            value const input{&owner, owner.input(id, k)};
+            if (adjoint.exists() && needs(input.id)) {
+                add(input.id, is_elementwise ? sum_like(adjoint, input) : adjoint);
+            }
+        };
+        vjp_table<decltype(receive)>::call({&owner, adjoints[id - first]}, {&owner, id}, receive);
+    }
+    for (node_id const id : wrt) {
+        gradients.push_back(id <= last ? adjoints[id - first] : -1);
+    }
+}
+
+/// The same, with a gradient of the shape of its value for each.
+constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
+                                   sequence<node_id>& gradients) {
+    differentiate_seeds_into(owner, seeds, wrt, gradients);
+    for (int i = 0; i < wrt.size(); ++i) {
+        value const by{&owner, wrt[i]};
+        value const gradient = gradients[i] < 0 ? zero_of(by) : value{&owner, gradients[i]};
+        gradients[i] = (gradient.rank() == by.rank() ? assert_shape(gradient, by.shape()) : broadcast_like(gradient, by)).id;
+    }
+}
+
 } // namespace detail
 
 /// Writes the gradients of the scalar `y` with respect to `count` values to `gradients`; each has its value's shape.
@@ -80,56 +172,16 @@ public:
 /// Reverse mode: one walk back over the nodes between them, adding to the same graph. (A. Griewank, A. Walther,
 /// "Evaluating Derivatives", 2nd ed., 2008, chapter 3.)
 constexpr void differentiate(graph::value y, graph::value const* wrt, int count, graph::value* gradients) {
-    using namespace graph;
-    builder& owner = *y.owner;
-    node_id first = y.id;
+    sequence<graph::node_id> by;
     for (int i = 0; i < count; ++i) {
-        first = wrt[i].id < first ? wrt[i].id : first;
+        by.push_back(wrt[i].id);
     }
-    // Only what depends on one of the values gets an adjoint.
-    sequence<bool> depends(y.id - first + 1);
+    sequence<detail::seed> seeds;
+    seeds.push_back({y.id, literal(y, 1).id});
+    sequence<graph::node_id> found;
+    detail::differentiate_seeds(*y.owner, seeds, by, found);
     for (int i = 0; i < count; ++i) {
-        if (wrt[i].id <= y.id) {
-            depends[wrt[i].id - first] = true;
-        }
-    }
-    for (node_id id = first; id <= y.id; ++id) {
-        node const& n = owner[id];
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
-            node_id const input = owner.input(id, k);
-            if (input >= first && depends[input - first] && is_floating(owner[input].type)) {
-                depends[id - first] = true;
-            }
-        }
-    }
-    sequence<node_id> adjoints(y.id - first + 1);
-    for (node_id& adjoint : adjoints) {
-        adjoint = -1;
-    }
-    adjoints[y.id - first] = literal(y, 1).id;
-    for (node_id id = y.id; id >= first; --id) {
-        if (!depends[id - first] || adjoints[id - first] < 0) {
-            continue;
-        }
-        bool const is_elementwise = info(owner[id].op).kind == op_kind::elementwise;
-        auto const receive = [&](int k, value adjoint) {
-            value const input{&owner, owner.input(id, k)};
-            if (!adjoint.exists() || input.id < first || !depends[input.id - first]) {
-                return;
-            }
-            if (is_elementwise) {
-                adjoint = sum_like(adjoint, input);
-            }
-            node_id& total = adjoints[input.id - first];
-            total = total < 0 ? adjoint.id : (value{&owner, total} + adjoint).id;
-        };
-        detail::vjp_table<decltype(receive)>::call({&owner, adjoints[id - first]}, {&owner, id}, receive);
-    }
-    for (int i = 0; i < count; ++i) {
-        node_id const adjoint = wrt[i].id <= y.id ? adjoints[wrt[i].id - first] : -1;
-        value const gradient = adjoint < 0 ? zero_of(wrt[i]) : value{&owner, adjoint};
-        gradients[i] = gradient.rank() == wrt[i].rank() ? assert_shape(gradient, wrt[i].shape())
-                                                        : broadcast_like(gradient, wrt[i]);
+        gradients[i] = {y.owner, found[i]};
     }
 }
 
