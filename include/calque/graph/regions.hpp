@@ -72,12 +72,12 @@ constexpr void collect_captures(graph_view const& g, std::uint16_t r, sequence<n
 
 /// Where the elements of a value come from that region `r`, one of those of the control node `n`, reads but does not
 /// compute: the index of an input of `n`.
-constexpr int data_input_of(graph_view const& g, node const& n, node_id id) {
+constexpr int data_input_of(graph_view const& g, node const& n, std::uint16_t r, node_id id) {
     control_counts const counts = control_counts::unpack(n.attribute);
-    if (g.is<ops::parameter>(id)) {
+    if (g.is<ops::parameter>(id) && g[id].region == r) {
         return static_cast<int>(g[id].attribute);
     }
-    if (g.is<ops::item>(id)) {
+    if (g.is<ops::item>(id) && g[id].region == r) {
         return counts.carried + static_cast<int>(g[id].attribute);
     }
     int k = n.op == code_of<ops::branch> ? 1 : counts.carried + counts.items;

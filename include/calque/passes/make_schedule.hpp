@@ -127,7 +127,7 @@ private:
     }
     /// Which of the region's arguments it is: those of a branch or loop are what that reads.
     constexpr int argument_of(node_id id) const {
-        return g_.control < 0 ? static_cast<int>(g_[id].attribute) : graph::data_input_of(g_, g_[g_.control], id);
+        return g_.control < 0 ? static_cast<int>(g_[id].attribute) : graph::data_input_of(g_, g_[g_.control], g_.entry, id);
     }
 
     constexpr group group_for(place const& p) const {

@@ -35,8 +35,8 @@ public:
     static constexpr int argument_count = traced::argument_count;
 };
 
-template <class Program, graph::node_id Control, int Region>
-struct region_of_program;
+template <class Around, int Group, int Index>
+struct region_of;
 
 /// A region's schedule. `Region` has `optimized`, the graph of the whole function, and `view()`, which says what of it
 /// is to run.
@@ -105,31 +105,33 @@ public:
     static constexpr graph::node const& control_node(int k) { return optimized.nodes[schedule.groups[k].node]; }
     /// Region `R` of the branch or loop that group `K` is.
     template <int K, int R>
-    using region = scheduled<region_of_program<typename Region::program, schedule.groups[K].node, R>>;
+    using region = scheduled<region_of<scheduled, K, R>>;
 };
 
-/// Region `Index` of the branch or loop `Control` of a program, and what of its yields anyone needs.
-template <class Program, graph::node_id Control, int Index>
-struct region_of_program {
-    using program = Program;
-    static constexpr auto const& optimized = Program::optimized;
+/// Region `Index` of the branch or loop that is a group of the schedule `Around`, and what of its yields anyone reads.
+template <class Around, int Group, int Index>
+struct region_of {
+    static constexpr auto const& optimized = Around::optimized;
 
 private:
-    static constexpr graph::node const& control = optimized.nodes[Control];
+    static constexpr graph::node_id control_id = Around::schedule.groups[Group].node;
+    static constexpr graph::node const& control = optimized.nodes[control_id];
     static constexpr graph::control_counts counts = graph::control_counts::unpack(control.attribute);
     static constexpr graph::yield_range yields = graph::yields_of(control, Index);
 
-    /// Whether yield `k` is carried on, or some node reads it.
+    /// Whether yield `k` is carried on, or is a result that is read.
     static constexpr bool is_needed(int k) {
-        bool needed = control.op == graph::code_of<graph::ops::while_loop> || k < counts.carried;
-        bool const is_scan = control.op == graph::code_of<graph::ops::scan>;
-        for (graph::node_id id = Control + 1; !needed && id < optimized.node_count; ++id) {
-            graph::node const& n = optimized.nodes[id];
-            bool const is_result = is_scan ? n.op == graph::code_of<graph::ops::stacked> &&
-                                                 n.attribute == static_cast<std::uint64_t>(k - counts.carried)
-                                           : n.op == graph::code_of<graph::ops::result> &&
-                                                 n.attribute == static_cast<std::uint64_t>(k);
-            needed = is_result && optimized.inputs[n.first_input] == Control;
+        if (control.op == graph::code_of<graph::ops::while_loop> || k < counts.carried) {
+            return true;
+        }
+        graph::op_code const kind = control.op == graph::code_of<graph::ops::scan> ? graph::code_of<graph::ops::stacked>
+                                                                                  : graph::code_of<graph::ops::result>;
+        graph::group const& group = Around::schedule.groups[Group];
+        bool needed = false;
+        for (int i = 0; i < group.result_count; ++i) {
+            int const v = Around::schedule.results[group.first_result + i];
+            graph::node const& n = optimized.nodes[Around::schedule.values[v].node];
+            needed |= n.op == kind && n.attribute == static_cast<std::uint64_t>(k - counts.carried);
         }
         return needed;
     }
@@ -167,7 +169,7 @@ public:
     static constexpr graph::graph_view view() {
         graph::graph_view g = optimized.view();
         g.entry = graph::region_of(g, control, Index);
-        g.control = Control;
+        g.control = control_id;
         g.outputs = outputs.nodes;
         g.output_count = count_outputs();
         return g;
@@ -176,12 +178,7 @@ public:
 
 /// The constants that every call of `F` with these specs shares.
 template <class F, class... Specs>
-struct function_body : optimized_program<F, Specs...> {
-    using program = optimized_program<F, Specs...>;
-};
-
-template <class F, class... Specs>
-struct compiled : scheduled<function_body<F, Specs...>> {
+struct compiled : scheduled<optimized_program<F, Specs...>> {
     using traced = calque::detail::program<F, Specs...>;
 
     static constexpr int output_count = traced::output_count;

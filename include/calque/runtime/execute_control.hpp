@@ -72,7 +72,7 @@ class control_executor {
     template <int R>
     using region = typename Compiled::template region<K, R>;
     template <int R>
-    using region_source = region_of_program<typename Compiled::source::program, group.node, R>;
+    using region_source = typename region<R>::source;
 
     using plan_type = typename executor<Compiled>::plan;
 
