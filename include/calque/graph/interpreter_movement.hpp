@@ -44,12 +44,14 @@ inline placement part_placement(shape const& whole, tensor const* const* parts, 
 }
 
 /// The elements of an array of integers, as positions in an axis of extent `n`: those below 0 count from the end, and
-/// those out of range are the nearest that exist.
-inline std::vector<extent_t> positions(tensor const& indices, extent_t n) {
+/// those out of range are the nearest that exist. (`Tensor` is `tensor`: a template, so that the eleven loops are compiled
+/// only where a graph has indices.)
+template <class Tensor>
+std::vector<extent_t> positions(Tensor const& indices, extent_t n) {
     std::vector<extent_t> result;
     with_type_of(indices.type, [&]<class T>() {
         for (extent_t i = 0; i < indices.size(); ++i) {
-            T const given = indices.as<T>()[i];
+            T const given = indices.template as<T>()[i];
             bool const is_beyond = given > T(0) && static_cast<std::uint64_t>(given) >= static_cast<std::uint64_t>(n);
             extent_t const at = is_beyond ? n - 1 : static_cast<extent_t>(given);
             result.push_back(at >= 0 ? at : at + n < 0 ? 0 : at + n);
@@ -77,7 +79,8 @@ void for_each_taken(shape const& x, tensor const& indices, int axis, Fn fn) {
     }
 }
 
-inline void run_take(tensor const& x, tensor const& indices, int axis, tensor& y) {
+template <class Tensor>
+void run_take(Tensor const& x, Tensor const& indices, int axis, Tensor& y) {
     std::size_t const size = size_of(x.type);
     for_each_taken(x.extents, indices, axis, [&](extent_t from, extent_t to) {
         std::memcpy(y.data.data() + static_cast<std::size_t>(to) * size,

@@ -67,8 +67,9 @@ class vjp_table {
     }
 
 public:
+    template <class Ops>
     static constexpr void call(value dy, value y, Receive const& receive) {
-        call(graph::op_set{}, static_cast<int>((*y.owner)[y.id].op), dy, y, receive);
+        call(Ops{}, static_cast<int>((*y.owner)[y.id].op), dy, y, receive);
     }
 };
 
@@ -96,6 +97,7 @@ constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<no
 }
 
 /// Reverse mode from several values, each with its adjoint; -1 among the gradients: none.
+template <class Ops>
 constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> const& seeds,
                                         sequence<node_id> const& wrt, sequence<node_id>& gradients) {
     using namespace graph;
@@ -147,7 +149,7 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
                 add(input.id, is_elementwise ? sum_like(adjoint, input) : adjoint);
             }
         };
-        vjp_table<decltype(receive)>::call({&owner, adjoints[id - first]}, {&owner, id}, receive);
+        vjp_table<decltype(receive)>::template call<Ops>({&owner, adjoints[id - first]}, {&owner, id}, receive);
     }
     for (node_id const id : wrt) {
         gradients.push_back(id <= last ? adjoints[id - first] : -1);
@@ -155,9 +157,10 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
 }
 
 /// The same, with a gradient of the shape of its value for each.
+template <class Ops>
 constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
                                    sequence<node_id>& gradients) {
-    differentiate_seeds_into(owner, seeds, wrt, gradients);
+    differentiate_seeds_into<Ops>(owner, seeds, wrt, gradients);
     for (int i = 0; i < wrt.size(); ++i) {
         value const by{&owner, wrt[i]};
         value const gradient = gradients[i] < 0 ? zero_of(by) : value{&owner, gradients[i]};
@@ -171,6 +174,9 @@ constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& 
 ///
 /// Reverse mode: one walk back over the nodes between them, adding to the same graph. (A. Griewank, A. Walther,
 /// "Evaluating Derivatives", 2nd ed., 2008, chapter 3.)
+///
+/// A template, so that only programs with gradients instantiate the derivatives of the operations.
+template <class Ops = graph::op_set>
 constexpr void differentiate(graph::value y, graph::value const* wrt, int count, graph::value* gradients) {
     sequence<graph::node_id> by;
     for (int i = 0; i < count; ++i) {
@@ -179,7 +185,7 @@ constexpr void differentiate(graph::value y, graph::value const* wrt, int count,
     sequence<detail::seed> seeds;
     seeds.push_back({y.id, literal(y, 1).id});
     sequence<graph::node_id> found;
-    detail::differentiate_seeds(*y.owner, seeds, by, found);
+    detail::differentiate_seeds<Ops>(*y.owner, seeds, by, found);
     for (int i = 0; i < count; ++i) {
         gradients[i] = {y.owner, found[i]};
     }

@@ -23,6 +23,7 @@ struct seed {
     node_id adjoint;
 };
 
+template <class Ops>
 constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
                                    sequence<node_id>& gradients);
 
@@ -200,7 +201,7 @@ private:
                     }
                 }
                 sequence<node_id> gradients;
-                differentiate_seeds(owner_, seeds, captures, gradients);
+                differentiate_seeds<graph::op_set>(owner_, seeds, captures, gradients);
                 for (node_id const gradient : gradients) {
                     inputs.push_back(yield(gradient));
                 }
@@ -284,7 +285,7 @@ private:
             wrt.push_back(id);
         }
         sequence<node_id> gradients;
-        differentiate_seeds(owner_, seeds, wrt, gradients);
+        differentiate_seeds<graph::op_set>(owner_, seeds, wrt, gradients);
 
         sequence<node_id> yields;
         for (int i = 0; i < floating.size(); ++i) {

@@ -23,48 +23,50 @@ constexpr bool is_moderate(T x) {
     }
 }
 
-/// The type in which integers wrap around instead of overflowing.
-template <class T>
-using wrapping = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::uint64_t, T>;
-
-template <class Op, class T>
-constexpr std::uint64_t fold_with(T a, T b) {
-    using W = wrapping<T>;
-    if constexpr (Op::arity == 1) {
-        return to_bits<T>(static_cast<T>(Op::apply(static_cast<W>(a))));
-    } else if constexpr (std::is_base_of_v<predicate<2>, Op>) {
-        return to_bits<bool>(Op::apply(a, b));
-    } else {
-        return to_bits<T>(static_cast<T>(Op::apply(static_cast<W>(a), static_cast<W>(b))));
-    }
+/// The bits of an integer of dtype `type`, from those of a wider one.
+constexpr std::uint64_t narrowed(dtype type, std::uint64_t bits) {
+    std::size_t const unused = 64 - 8 * size_of(type);
+    return bits << unused >> unused;
 }
 
-/// Folds `Op` if `code` names it; false if it does not or cannot.
-template <class Op>
-constexpr bool fold_one(op_code code, dtype type, std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
+/// An integer of a signed dtype, from its bits.
+constexpr std::int64_t signed_value(dtype type, std::uint64_t bits) {
+    std::size_t const unused = 64 - 8 * size_of(type);
+    return static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+/// Folds `Op` if `code` names it; false if it does not or cannot. Integers of all widths are computed in 64 bits, and
+/// wrap around.
+template <class Op, class T>
+constexpr bool fold_one(op_code code, dtype type, T x, T y, std::uint64_t& result) {
     if (code != code_of<Op>) {
         return false;
     }
-    return with_type_of(type, [&]<class T>() {
-        if constexpr (contains(Op::accepts, dtype_of<T>) && !std::is_same_v<T, bool>) {
-            T const x = from_bits<T>(a);
-            T const y = from_bits<T>(b);
-            bool const divides = std::is_same_v<Op, ops::divide>;
-            if (!is_moderate(x) || !is_moderate(y) || (divides && (y == T(0) || std::is_integral_v<T>))) {
-                return false;
-            }
-            result = fold_with<Op, T>(x, y);
-            return true;
-        } else {
+    if constexpr (std::is_same_v<Op, ops::divide>) {
+        if (std::is_integral_v<T> || y == T(0)) {
             return false;
         }
-    });
+    }
+    if constexpr (std::is_base_of_v<predicate<2>, Op>) {
+        result = to_bits<bool>(Op::apply(x, y));
+    } else {
+        using W = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+        std::uint64_t bits = 0;
+        if constexpr (Op::arity == 1) {
+            bits = to_bits<W>(Op::apply(static_cast<W>(x)));
+        } else if constexpr (!std::is_same_v<Op, ops::divide> || !std::is_integral_v<T>) {
+            bits = to_bits<W>(Op::apply(static_cast<W>(x), static_cast<W>(y)));
+        }
+        result = std::is_integral_v<T> ? narrowed(type, bits) : bits;
+    }
+    return true;
 }
 
-template <class... Ops>
-constexpr bool fold_any(op_list<Ops...>, op_code code, dtype type, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t& result) {
-    return (fold_one<Ops>(code, type, a, b, result) || ...);
+/// `T`: a type that has all numbers of dtype `type`. Four types for eleven dtypes: each of them instantiates all
+/// operations.
+template <class T, class... Ops>
+constexpr bool fold_any(op_list<Ops...>, op_code code, dtype type, T x, T y, std::uint64_t& result) {
+    return is_moderate(x) && is_moderate(y) && (fold_one<Ops>(code, type, x, y, result) || ...);
 }
 
 using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide, ops::negative, ops::square, ops::equal,
@@ -76,7 +78,20 @@ using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide
 ///
 /// Elementary functions are left to them: their bits must be the kernels' own.
 constexpr bool fold(graph::op_code code, dtype type, std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
-    return detail::fold_any(detail::foldable_ops{}, code, type, a, b, result);
+    constexpr detail::foldable_ops ops{};
+    switch (type) {
+    case dtype::bool_: return false;
+    case dtype::float32:
+        return detail::fold_any(ops, code, type, graph::from_bits<float>(a), graph::from_bits<float>(b), result);
+    case dtype::float64:
+        return detail::fold_any(ops, code, type, graph::from_bits<double>(a), graph::from_bits<double>(b), result);
+    case dtype::int8:
+    case dtype::int16:
+    case dtype::int32:
+    case dtype::int64:
+        return detail::fold_any(ops, code, type, detail::signed_value(type, a), detail::signed_value(type, b), result);
+    default: return detail::fold_any(ops, code, type, a, b, result);
+    }
 }
 
 /// The bits of a constant converted to another dtype; false if the value does not fit.

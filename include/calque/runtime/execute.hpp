@@ -329,12 +329,12 @@ private:
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {
-                start += copy_part(to, operand(i), static_cast<int>(n.attribute), start, sizeof(T));
+                start += copy_part<T>(to, operand(i), static_cast<int>(n.attribute), start);
             }
         } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint>) {
             graph::graph_view const g = Compiled::optimized.view();
             graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);
-            place_slice(to, operand(0), g.shapes[lists.starts], g.shapes[lists.stops], g.shapes[lists.steps], sizeof(T));
+            place_slice<T>(to, operand(0), g.shapes[lists.starts], g.shapes[lists.stops], g.shapes[lists.steps]);
         } else {
             constexpr int v = schedule.leaves[x.first_leaf + 1];
             using I = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;

@@ -4,7 +4,8 @@
 
 #include <calque/core/config.hpp>
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 
 namespace calque {
@@ -40,7 +41,8 @@ public:
                 link = &(*link)->next_;
             }
             *link = next_;
-            list_.changed_.notify_all();
+            list_.landings_.fetch_add(1);
+            list_.landings_.notify_all();
         }
 
         scope(scope const&) = delete;
@@ -69,11 +71,16 @@ public:
     }
 
     /// Waits until something has landed.
-    void wait(std::unique_lock<std::mutex>& lock) { changed_.wait(lock); }
+    void wait(std::unique_lock<std::mutex>& lock) {
+        std::uint32_t const seen = landings_.load();
+        lock.unlock();
+        landings_.wait(seen);
+        lock.lock();
+    }
 
 private:
     scope* first_ = nullptr;
-    std::condition_variable changed_;
+    std::atomic<std::uint32_t> landings_{0}; // changes under the lock; who waits has seen it under the lock
 };
 
 } // namespace detail

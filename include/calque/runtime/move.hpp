@@ -26,24 +26,27 @@ void fill_iota(moved_value const& to) {
 }
 
 /// Copies `from` into `to` from `start` along an axis; returns its extent there.
-inline extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start, std::size_t bytes) {
-    kernels::copy_strided(from.extents, {to.data + start * to.steps[axis] * static_cast<std::ptrdiff_t>(bytes), to.steps},
-                          {from.data, from.steps}, bytes);
+template <class T>
+extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start) {
+    constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+    kernels::copy_strided(from.extents, {to.data + start * to.steps[axis] * bytes, to.steps}, {from.data, from.steps},
+                          sizeof(T));
     return from.extents[axis];
 }
 
 /// Zeros, and `from` where a slice with these lists reads them.
-inline void place_slice(moved_value const& to, moved_value const& from, shape const& starts, shape const& stops,
-                        shape const& every, std::size_t bytes) {
-    std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * bytes);
+template <class T>
+void place_slice(moved_value const& to, moved_value const& from, shape const& starts, shape const& stops,
+                 shape const& every) {
+    std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * sizeof(T));
     std::byte* first = to.data;
     strides steps;
     for (int axis = 0; axis < to.extents.rank; ++axis) {
         extent_t const start = graph::ops::clipped_range::clip(starts[axis], stops[axis], to.extents[axis]).start;
-        first += start * to.steps[axis] * static_cast<std::ptrdiff_t>(bytes);
+        first += start * to.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
         steps[axis] = to.steps[axis] * every[axis];
     }
-    kernels::copy_strided(from.extents, {first, steps}, {from.data, from.steps}, bytes);
+    kernels::copy_strided(from.extents, {first, steps}, {from.data, from.steps}, sizeof(T));
 }
 
 namespace detail {

@@ -44,6 +44,8 @@ constexpr erf_tables make_erf_tables() {
     return tables;
 }
 
+/// A template, so that only programs that use it compute it.
+template <class T>
 alignas(64) inline constexpr erf_tables erf_table = make_erf_tables();
 
 /// The Taylor series of erf around the table's entry below |x|.
@@ -73,7 +75,7 @@ CALQUE_INLINE pack<double, U> erf_by_table(pack<double, U> x) {
     q = simd::fma(q, d, p2);
     q = simd::fms(q, d, c);
     V const series = simd::fma(q, d * d, d);
-    return copysign(simd::fma(series, look_up(erf_table.slope), look_up(erf_table.value)), x);
+    return copysign(simd::fma(series, look_up(erf_table<element_of<V>>.slope), look_up(erf_table<element_of<V>>.value)), x);
 }
 
 /// Below 0.93 x + x p(x^2), above 1 - exp(p(x)) with p the logarithm of 1 - erf; minimax (2^-31 and 2^-34).

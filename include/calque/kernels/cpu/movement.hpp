@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that copy elements to other places. They know the size of an element, not its type: one instantiation a size.
+// Kernels that copy elements to other places. They know the size of an element, not its type.
 //
 // Rows that are contiguous on both sides go through memcpy, transpositions through register tiles; what is left (both
 // sides strided along every axis) is copied one element at a time, which has no SIMD form that pays.
@@ -26,41 +26,77 @@ struct strided_source {
 
 namespace detail {
 
+/// Elements `step` apart, one by one.
 template <class T>
+void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step, extent_t n) {
+    T* const out = reinterpret_cast<T*>(to);
+    T const* const in = reinterpret_cast<T const*>(from);
+    if (to_step == 1 && from_step == 0) {
+        T const value = *in;
+        for (extent_t i = 0; i < n; ++i) {
+            out[i] = value;
+        }
+        return;
+    }
+    for (extent_t i = 0; i < n; ++i) {
+        out[i * to_step] = in[i * from_step];
+    }
+}
+
+/// A copy of elements of some size along the axes of `extents`. Only transpositions are instantiated for each size: the
+/// rest of the walk counts in bytes. A template, so that a program which copies nothing does not instantiate tiles.
+template <class Transpose>
 struct copier {
     shape extents;
-    strides to_steps, from_steps;
+    strides to_steps, from_steps; // in elements
+    std::ptrdiff_t bytes;         // an element
 
-    void run(T* to, T const* from, int axis = 0) const {
+    void run(std::byte* to, std::byte const* from, int axis = 0) const {
         int const left = extents.rank - axis;
         if (left == 0) {
-            *to = *from;
+            copy_row(to, 1, from, 1, 1);
         } else if (left == 1) {
-            copy_row(to, from, axis);
+            copy_row(to, to_steps[axis], from, from_steps[axis], extents[axis]);
         } else if (left == 2 && to_steps[axis + 1] == 1 && from_steps[axis] == 1 && extents[axis] > 1) {
-            copy_transposed(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis]);
+            Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
         } else {
             for (extent_t i = 0; i < extents[axis]; ++i) {
-                run(to + i * to_steps[axis], from + i * from_steps[axis], axis + 1);
+                run(to + i * to_steps[axis] * bytes, from + i * from_steps[axis] * bytes, axis + 1);
             }
         }
     }
 
-    void copy_row(T* to, T const* from, int axis) const {
-        extent_t const n = extents[axis];
-        std::ptrdiff_t const to_step = to_steps[axis];
-        std::ptrdiff_t const from_step = from_steps[axis];
+private:
+    void copy_row(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
+                  extent_t n) const {
         if (to_step == 1 && from_step == 1) {
-            std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
-        } else if (to_step == 1 && from_step == 0) {
-            T const value = *from;
-            for (extent_t i = 0; i < n; ++i) {
-                to[i] = value;
-            }
-        } else {
-            for (extent_t i = 0; i < n; ++i) {
-                to[i * to_step] = from[i * from_step];
-            }
+            std::memcpy(to, from, static_cast<std::size_t>(n * bytes));
+            return;
+        }
+        switch (bytes) {
+        case 1: copy_elements<std::uint8_t>(to, to_step, from, from_step, n); break;
+        case 2: copy_elements<std::uint16_t>(to, to_step, from, from_step, n); break;
+        case 4: copy_elements<std::uint32_t>(to, to_step, from, from_step, n); break;
+        default: copy_elements<std::uint64_t>(to, to_step, from, from_step, n); break;
+        }
+    }
+};
+
+/// Transposes matrices of elements of `bytes` bytes.
+struct transposition {
+    template <class T>
+    static void run_as(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
+                       std::ptrdiff_t out_stride) {
+        copy_transposed(reinterpret_cast<T const*>(in), rows, columns, in_stride, reinterpret_cast<T*>(out), out_stride);
+    }
+    template <class Bytes> // so that only who calls it instantiates it
+    static void run(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
+                    std::ptrdiff_t out_stride, Bytes bytes) {
+        switch (bytes) {
+        case 1: run_as<std::uint8_t>(in, rows, columns, in_stride, out, out_stride); break;
+        case 2: run_as<std::uint16_t>(in, rows, columns, in_stride, out, out_stride); break;
+        case 4: run_as<std::uint32_t>(in, rows, columns, in_stride, out, out_stride); break;
+        default: run_as<std::uint64_t>(in, rows, columns, in_stride, out, out_stride); break;
         }
     }
 };
@@ -87,28 +123,17 @@ inline shape merge_axes(shape const& extents, strides& a, strides& b) {
     return merged;
 }
 
-template <class F>
-void with_element_of_size(std::size_t bytes, F&& f) {
-    switch (bytes) {
-    case 1: f(std::uint8_t{}); break;
-    case 2: f(std::uint16_t{}); break;
-    case 4: f(std::uint32_t{}); break;
-    default: f(std::uint64_t{}); break;
-    }
-}
-
 } // namespace detail
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap.
-inline void copy_strided(shape const& extents, strided_side to, strided_source from, std::size_t element_bytes) {
+template <class Transpose = detail::transposition>
+void copy_strided(shape const& extents, strided_side to, strided_source from, std::size_t element_bytes) {
     if (extents.size() == 0) {
         return;
     }
     shape const merged = detail::merge_axes(extents, to.steps, from.steps);
-    detail::with_element_of_size(element_bytes, [&]<class T>(T) {
-        detail::copier<T>{merged, to.steps, from.steps}.run(reinterpret_cast<T*>(to.data),
-                                                            reinterpret_cast<T const*>(from.data));
-    });
+    detail::copier<Transpose> const copier{merged, to.steps, from.steps, static_cast<std::ptrdiff_t>(element_bytes)};
+    copier.run(to.data, from.data);
 }
 
 /// The position that an index means along an axis of extent `n`: from the end if negative, and always one that exists.
