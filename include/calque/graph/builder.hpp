@@ -52,7 +52,7 @@ public:
             }
         }
         n.shape = infer(operation, op, inputs, count, attribute);
-        n.type = operation.infer_type(types, attribute);
+        n.type = rules(op).infer_type(types, attribute);
         return insert(n, inputs, operation.is_unique);
     }
 
@@ -197,8 +197,7 @@ private:
 
     constexpr std::uint16_t infer(op_info const& operation, op_code op, node_id const* inputs, int count,
                                   std::uint64_t attribute) {
-        if (operation.kind == op_kind::elementwise && operation.first_shape_input >= count &&
-            operation.list_count == 0) {
+        if (is_broadcasting(op, count)) {
             if (int const common = common_shape(inputs, count); common >= 0) {
                 return static_cast<std::uint16_t>(common);
             }
@@ -208,7 +207,7 @@ private:
             input_shapes_.push_back(&shape(inputs[k]));
         }
         inference rule{input_shapes_.data(), input_shapes_.data(), attribute, shapes_.data(), count};
-        calque::shape const result = operation.infer(rule);
+        calque::shape const result = rules(op).infer(rule);
         if (rule.failure != reason::none) {
             bool const is_first = failure_.why == reason::none;
             fail(rule.failure, op, inputs, count);

@@ -2,6 +2,7 @@
 // The list of all operations, and what graphs need to know about each, by code. A new operation is added here once.
 #pragma once
 
+#include <calque/core/type_list.hpp>
 #include <calque/graph/ops/arithmetic.hpp>
 #include <calque/graph/ops/control.hpp>
 #include <calque/graph/ops/functions.hpp>
@@ -42,13 +43,24 @@ using op_set = op_list<
 
 namespace detail {
 
+/// The builtin, not `std::is_same_v`: that would be instantiated for every pair of operations.
 template <class Op, class... Ops>
 constexpr int index_in(op_list<Ops...>) {
-    int index = 0;
-    bool found = false;
-    (void)((std::is_same_v<Op, Ops> ? (found = true) : (++index, false)) || ...);
-    return found ? index : -1;
+    constexpr bool is_it[] = {__is_same(Op, Ops)...};
+    for (int i = 0; i < op_list<Ops...>::size; ++i) {
+        if (is_it[i]) {
+            return i;
+        }
+    }
+    return -1;
 }
+
+template <class List>
+struct as_type_list;
+template <class... Ops>
+struct as_type_list<op_list<Ops...>> {
+    using type = type_list<Ops...>;
+};
 
 template <class Op>
 constexpr shape infer_shape(inference& in) {
@@ -65,6 +77,10 @@ constexpr shape infer_shape(inference& in) {
 template <class Op>
 inline constexpr op_code code_of = static_cast<op_code>(detail::index_in<Op>(op_set{}));
 
+/// The operation of a code.
+template <op_code Code>
+using op_at = type_at_t<typename detail::as_type_list<op_set>::type, static_cast<std::size_t>(Code)>;
+
 /// What graphs know of an operation at run time and in constant evaluation.
 struct op_info {
     std::string_view name;
@@ -74,6 +90,11 @@ struct op_info {
     bool is_unique;
     int first_shape_input;
     int list_count;
+};
+
+/// What an operation computes of its result's dtype and shape. Apart from the rest: a program that looks up a name at
+/// run time must not contain the rules of all operations.
+struct op_rules {
     dtype (*infer_type)(dtype const*, std::uint64_t);
     shape (*infer)(inference&);
 };
@@ -82,8 +103,13 @@ namespace detail {
 
 template <class... Ops>
 struct op_table {
-    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique,
-                                        Ops::first_shape_input, Ops::list_count, &Ops::infer_type, &infer_shape<Ops>}...};
+    op_info entries[sizeof...(Ops)] = {
+        {Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::first_shape_input, Ops::list_count}...};
+};
+
+template <class... Ops>
+struct op_rule_table {
+    op_rules entries[sizeof...(Ops)] = {{&Ops::infer_type, &infer_shape<Ops>}...};
 };
 
 template <class... Ops>
@@ -91,12 +117,29 @@ constexpr op_table<Ops...> make_op_table(op_list<Ops...>) {
     return {};
 }
 
+template <class... Ops>
+constexpr op_rule_table<Ops...> make_op_rule_table(op_list<Ops...>) {
+    return {};
+}
+
 inline constexpr auto all_ops = make_op_table(op_set{});
+inline constexpr auto all_rules = make_op_rule_table(op_set{});
 
 } // namespace detail
 
 constexpr op_info const& info(op_code code) {
     return detail::all_ops.entries[static_cast<int>(code)];
+}
+
+constexpr op_rules const& rules(op_code code) {
+    return detail::all_rules.entries[static_cast<int>(code)];
+}
+
+/// Whether the shape of an operation's result is what its inputs broadcast to, and nothing else has a part in it.
+constexpr bool is_broadcasting(op_code code, int input_count) {
+    op_info const& operation = info(code);
+    return operation.kind == op_kind::elementwise && operation.list_count == 0 &&
+           operation.first_shape_input >= input_count;
 }
 
 /// Whether input `k` of a node lends its shape only: the node itself never reads its elements.

@@ -6,6 +6,7 @@
 #include <calque/graph/graph.hpp>
 
 #include <string>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -110,6 +111,7 @@ constexpr node_id common_shape_input(graph_view const& g, node const& n, shape c
 }
 
 /// The shape of a node from those of its inputs, by its operation's rule.
+template <class Rules>
 constexpr shape apply_rule(graph_view const& g, node const& n, shape const* result, reason& why) {
     small_buffer<shape const*, 8> inputs(n.input_count);
     small_buffer<shape const*, 8> declared(n.input_count);
@@ -118,7 +120,7 @@ constexpr shape apply_rule(graph_view const& g, node const& n, shape const* resu
         declared[k] = &g.input_shape(n, k);
     }
     inference rule{inputs.data(), declared.data(), n.attribute, g.shapes, n.input_count};
-    shape const inferred = info(n.op).infer(rule);
+    shape const inferred = Rules::infer(n.op, rule);
     why = rule.failure;
     return inferred;
 }
@@ -138,18 +140,85 @@ constexpr extent_t named_one(graph_view const& g, node const& n, shape const* sh
 
 } // namespace detail
 
+/// The shape rules of all operations: for graphs that only the run knows.
+struct any_rule {
+    static constexpr shape infer(op_code op, inference& in) { return rules(op).infer(in); }
+};
+
+/// The shape rules that the graph `G::view()` asks for, so that a program does not contain all of them.
+///
+/// `ExtentsAreCertain`: no dynamic extent meets another that it need not be equal to. Operands of one declared shape have
+/// one shape in each call then, and only graphs where other shapes meet broadcast at all.
+template <class G, bool ExtentsAreCertain>
+class rules_of {
+    struct code_list {
+        int size = 0;
+        op_code at[op_set::size]{};
+        bool broadcasts = false;
+    };
+
+    static constexpr bool has_common_shape(graph_view const& g, node const& n) {
+        int common = g[g.input(n, 0)].shape;
+        for (int k = 1; k < n.input_count; ++k) {
+            int const other = g[g.input(n, k)].shape;
+            if (other != common && g.shapes[other].rank != 0) {
+                if (g.shapes[common].rank != 0) {
+                    return false;
+                }
+                common = other;
+            }
+        }
+        return true;
+    }
+
+    static constexpr code_list list_codes() {
+        graph_view const g = G::view();
+        code_list list;
+        bool is_listed[op_set::size]{};
+        for (node_id id = 0; id < g.node_count; ++id) {
+            node const& n = g[id];
+            bool& listed = is_listed[static_cast<int>(n.op)];
+            if (is_broadcasting(n.op, n.input_count) && n.input_count != 0) {
+                list.broadcasts |= !ExtentsAreCertain || !has_common_shape(g, n);
+            } else if (!listed && n.input_count != 0) {
+                listed = true;
+                list.at[list.size++] = n.op;
+            }
+        }
+        return list;
+    }
+    static constexpr code_list codes = list_codes();
+
+    template <int... I>
+    static constexpr shape infer([[maybe_unused]] op_code op, [[maybe_unused]] inference& in,
+                                 std::integer_sequence<int, I...>) {
+        shape result;
+        (void)((op == codes.at[I] && (result = detail::infer_shape<op_at<codes.at[I]>>(in), true)) || ...);
+        return result;
+    }
+
+public:
+    static constexpr shape infer(op_code op, inference& in) {
+        if constexpr (codes.broadcasts) {
+            if (is_broadcasting(op, in.count)) {
+                return broadcast_inputs(in);
+            }
+        }
+        return infer(op, in, std::make_integer_sequence<int, codes.size>{});
+    }
+};
+
 /// Writes the shape of every node to `result` (`g.node_count` elements); `arguments` has the shapes of the arguments,
 /// by their index. Returns whether they suit; if not, `failure` says where not, and later shapes are not written.
 ///
 /// Runs for each new key, so it does not allocate, unless a node has more than 8 inputs or the graph more than 32
-/// named extents; and in constant evaluation, for functions whose shapes are all static.
+/// named extents; and in constant evaluation, for functions whose shapes are all static. `Rules`: `any_rule`, or those
+/// of one graph.
+template <class Rules = any_rule>
 constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* result, inference_failure& failure) {
     detail::declared_extents declared(g);
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
-        op_info const& operation = info(n.op);
-        bool const broadcasts = operation.kind == op_kind::elementwise && operation.list_count == 0 &&
-                                operation.first_shape_input >= n.input_count;
         if (n.op == code_of<ops::argument>) {
             result[id] = arguments[n.attribute];
             if (result[id].rank != g.shape(id).rank) {
@@ -159,14 +228,14 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
         } else if (n.input_count == 0) {
             result[id] = g.shape(id); // a constant
             continue;
-        } else if (node_id const common = broadcasts ? detail::common_shape_input(g, n, result) : -1; common >= 0) {
+        } else if (node_id const common = is_broadcasting(n.op, n.input_count) ? detail::common_shape_input(g, n, result) : -1; common >= 0) {
             result[id] = result[common]; // most nodes
             if (n.shape == g[common].shape) {
                 continue; // checked there
             }
         } else {
             reason why = reason::none;
-            result[id] = detail::apply_rule(g, n, result, why);
+            result[id] = detail::apply_rule<Rules>(g, n, result, why);
             if (why != reason::none) {
                 failure = {why, id};
                 return false;

@@ -115,14 +115,14 @@ struct program {
         check_names(extents, function_name, leaves{});
         if constexpr (code::relies_on_equal_extents) {
             sequence<shape> shapes(traced_graph.node_count);
-            infer(traced_graph, extents, shapes.data(), function_name);
+            infer<traced_rules>(traced_graph, extents, shapes.data(), function_name);
             if (broadcasts_dynamically(traced_graph, shapes.data())) {
                 interpret(p, extents, function_name);
                 return;
             }
         }
         sequence<shape> shapes(g.node_count);
-        infer(g, extents, shapes.data(), function_name);
+        infer<optimized_rules>(g, extents, shapes.data(), function_name);
         if constexpr (code::may_be_interpreted) {
             if (!execution::suits_fusion(shapes.data())) {
                 interpret(p, extents, function_name);
@@ -168,9 +168,19 @@ private:
         throw shape_error(message.string());
     }
 
+    struct traced_graph_constant {
+        static constexpr graph::graph_view view() { return traced::graph.view(); }
+    };
+    struct optimized_graph_constant {
+        static constexpr graph::graph_view view() { return code::optimized.view(); }
+    };
+    using traced_rules = graph::rules_of<traced_graph_constant, !code::is_ambiguous>;
+    using optimized_rules = graph::rules_of<optimized_graph_constant, !code::is_ambiguous>;
+
+    template <class Rules>
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes, std::string_view name) {
         graph::inference_failure failure;
-        if (!graph::infer_shapes(g, extents, shapes, failure)) {
+        if (!graph::infer_shapes<Rules>(g, extents, shapes, failure)) {
             throw shape_error("calque: " + std::string(name) + ": " + graph::describe(g, shapes, failure));
         }
     }
@@ -200,7 +210,7 @@ private:
     static constexpr void interpret(plan& p, shape const* extents, std::string_view name) {
         constexpr graph::graph_view traced_graph = traced::graph.view();
         sequence<shape> shapes(traced_graph.node_count);
-        infer(traced_graph, extents, shapes.data(), name);
+        infer<traced_rules>(traced_graph, extents, shapes.data(), name);
         p.is_interpreted = true;
         for (int i = 0; i < traced::output_count; ++i) {
             p.values[code::schedule.outputs[i]].extents = shapes[traced_graph.outputs[i]];

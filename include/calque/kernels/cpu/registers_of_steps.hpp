@@ -2,7 +2,6 @@
 // The registers of a fused kernel, one slot a step, and how a step is computed from those of its inputs.
 #pragma once
 
-#include <calque/core/type_list.hpp>
 #include <calque/kernels/cpu/math.hpp>
 #include <calque/kernels/cpu/pack.hpp>
 #include <calque/graph/schedule.hpp>
@@ -11,26 +10,11 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-namespace detail {
-
-template <class List>
-struct as_type_list;
-template <class... Ops>
-struct as_type_list<graph::op_list<Ops...>> {
-    using type = type_list<Ops...>;
-};
-
-} // namespace detail
-
-/// The operation of a code.
-template <graph::op_code Code>
-using op_at = type_at_t<typename detail::as_type_list<graph::op_set>::type, static_cast<std::size_t>(Code)>;
-
 /// Step `I` of a group, and its operation and element type.
 template <class Group, int I>
 inline constexpr graph::step step_v = Group::steps()[I];
 template <class Group, int I>
-using step_op = op_at<step_v<Group, I>.op>;
+using step_op = graph::op_at<step_v<Group, I>.op>;
 template <class Group, int I>
 using step_element = type_of<step_v<Group, I>.type>;
 
