@@ -253,9 +253,8 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
 /// The sentence of a failure: `matmul: the inner extents differ: float[64,784] and float[100,10]`.
 ///
 /// `shapes`: what `infer_shapes` wrote.
-inline std::string describe(graph_view const& g, shape const* shapes, inference_failure const& failure) {
+CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes, inference_failure const& failure) {
     node const& n = g[failure.node];
-    text out;
     out << info(n.op).name;
     if (n.op == code_of<ops::argument>) {
         out << ' ' << n.attribute;
@@ -267,7 +266,7 @@ inline std::string describe(graph_view const& g, shape const* shapes, inference_
         if (failure.axis >= 0 && is_named(declared[failure.axis])) {
             out << " with " << name_of_dim(declared[failure.axis]).view() << " = " << failure.wanted;
         }
-        return out.string();
+        return;
     }
     out << sentence(failure.why) << ": ";
     for (int k = 0; k < n.input_count; ++k) {
@@ -284,6 +283,11 @@ inline std::string describe(graph_view const& g, shape const* shapes, inference_
             out << " (" << name_of_dim(name).view() << " is 1 here, and an extent with a name does not broadcast)";
         }
     }
+}
+
+inline std::string describe(graph_view const& g, shape const* shapes, inference_failure const& failure) {
+    text out;
+    describe(out, g, shapes, failure);
     return out.string();
 }
 

@@ -13,8 +13,10 @@ namespace runtime {
 /// An output of the caller's: where its elements go.
 struct bound_output {
     std::byte* data;
-    bool is_contiguous;
-    std::int64_t steps[max_rank]; // set if it is not
+    /// Copies elements there; null if they lie contiguously. A pointer, so that only calls with outputs of types that may
+    /// be strided contain what it points to.
+    void (*copy)(shape const&, kernels::strided_side, kernels::strided_source, std::size_t);
+    std::int64_t steps[max_rank]; // set if it is not null
 };
 
 /// A call of the program `P`.
@@ -92,10 +94,16 @@ public:
 private:
     // ---- arguments
 
+    CALQUE_COLD static std::string name_of_argument(int argument) {
+        text name;
+        name << "argument " << argument;
+        return name.string();
+    }
+
     template <class Argument>
     CALQUE_INLINE void bind(Argument const& x, int& argument, std::size_t& first_leaf) {
         using its_leaves = tree_leaves_t<Argument>;
-        auto const where = [&argument] { return "argument " + std::to_string(argument); };
+        auto const where = [&argument] { return name_of_argument(argument); };
         std::size_t const first = first_leaf;
         bind_argument<its_leaves>(x, where, [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
             bind_leaf(static_cast<int>(first + index), ref);
@@ -192,17 +200,19 @@ private:
         if constexpr (MayAlias) {
             bound_output& bound = outputs_[output];
             bound.data = data;
-            bound.is_contiguous = true;
+            bound.copy = nullptr;
             if constexpr (Ref::rank != 0) {
                 if constexpr (!Ref::contiguous) {
                     strides steps;
                     for (int axis = 0; axis < Ref::rank; ++axis) {
                         steps[axis] = bound.steps[axis] = ref.strides[axis];
                     }
-                    bound.is_contiguous = runtime::is_contiguous(p.values[schedule.outputs[output]].extents, steps);
+                    if (!runtime::is_contiguous(p.values[schedule.outputs[output]].extents, steps)) {
+                        bound.copy = &kernels::copy_strided<>;
+                    }
                 }
             }
-            if (is_copied(output) || !bound.is_contiguous || disturbs_arguments(p, output)) [[unlikely]] {
+            if (is_copied(output) || bound.copy != nullptr || disturbs_arguments(p, output)) [[unlikely]] {
                 needs_copies_ = true;
             }
         }
@@ -290,12 +300,16 @@ private:
         run_into_temporaries(p);
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.values[schedule.outputs[o]].extents;
-            strides const dense = contiguous_strides(extents);
-            strides to = dense;
-            for (int axis = 0; needs_copies_ && !outputs_[o].is_contiguous && axis < extents.rank; ++axis) {
+            std::byte const* const from = bases_[argument_count + o];
+            if (!needs_copies_ || outputs_[o].copy == nullptr) {
+                kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(extents.size()) * output_bytes(o));
+                continue;
+            }
+            strides to;
+            for (int axis = 0; axis < extents.rank; ++axis) {
                 to[axis] = outputs_[o].steps[axis];
             }
-            kernels::copy_strided(extents, {wanted[o], to}, {bases_[argument_count + o], dense}, output_bytes(o));
+            outputs_[o].copy(extents, {wanted[o], to}, {from, contiguous_strides(extents)}, output_bytes(o));
         }
     }
 

@@ -20,8 +20,9 @@ CALQUE_INLINE std::byte* address(base_addresses bases, location const& at) {
     return bases[at.base] + at.offset;
 }
 
-/// Executes the groups of `Compiled`, whose `optimized` graph and `schedule` are constants.
-template <class Compiled>
+/// Executes the groups of `Compiled`, whose `optimized` graph and `schedule` are constants. `Needs`: what its calls can
+/// ask for.
+template <class Compiled, plan_needs Needs>
 class executor {
     static constexpr auto const& schedule = Compiled::schedule;
     static constexpr graph::schedule_size size = Compiled::size;
@@ -32,11 +33,11 @@ class executor {
 public:
     using plan =
         typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
-                                    std::type_identity<plan_storage<size>>>::type;
+                                    std::type_identity<plan_storage<size, Needs.copies>>>::type;
 
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
-        planner(input_of(shapes, argument_strides), p.view()).run();
+        planner<Needs>(input_of(shapes, argument_strides), p.view()).run();
         if constexpr (Compiled::has_regions()) {
             for_each_control([&]<int K>(std::integral_constant<int, K>) {
                 control_executor<Compiled, K>::make_plans(p, shapes);
@@ -47,7 +48,7 @@ public:
 
     /// Whether the shapes of a call are those that fusion has taken for equal.
     static constexpr bool suits_fusion(shape const* shapes) {
-        bool suits = planner(input_of(shapes, nullptr), plan_view{}).suits_fusion();
+        bool suits = planner<Needs>(input_of(shapes, nullptr), plan_view{}).suits_fusion();
         if constexpr (Compiled::has_regions()) {
             suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {
                         return control_executor<Compiled, K>::suits_fusion(shapes);
@@ -80,8 +81,10 @@ public:
 
     CALQUE_INLINE void run() const {
         kernels::unroll_steps<0, size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
-            if (plan_.copy_count != 0) [[unlikely]] {
-                run_copies(k);
+            if constexpr (Needs.copies) {
+                if (plan_.copy_count != 0) [[unlikely]] {
+                    run_copies(k);
+                }
             }
             constexpr graph::group_kind kind = group<k>::description.kind;
             if constexpr (kind == graph::group_kind::movement) {
@@ -220,11 +223,13 @@ private:
                 a.scratch = workspace();
             }
         }
-        if (loops.outer_rank == 0) [[likely]] {
-            Kernel::run(a, loops.rows, loops.columns);
-        } else {
-            run_outer_loops<K, Kernel>(a, 0);
+        if constexpr (Needs.outer_loops) {
+            if (loops.outer_rank != 0) [[unlikely]] {
+                run_outer_loops<K, Kernel>(a, 0);
+                return;
+            }
         }
+        Kernel::run(a, loops.rows, loops.columns);
     }
 
     template <int K, class Kernel>

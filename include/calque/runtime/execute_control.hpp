@@ -6,6 +6,7 @@
 #include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/arena.hpp>
 #include <calque/runtime/placement.hpp>
+#include <calque/runtime/plan_needs.hpp>
 
 #include <cstring>
 #include <tuple>
@@ -14,7 +15,7 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-template <class Compiled>
+template <class Compiled, plan_needs Needs = plan_needs{}>
 class executor;
 
 namespace detail {

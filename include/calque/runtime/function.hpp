@@ -183,6 +183,35 @@ private:
     std::atomic<plans_of_types*> first_{nullptr};
 };
 
+/// The place in the source where a function is made. (clang 14 has no std::source_location.)
+struct caller {
+    char const* file;
+    int line;
+
+    static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
+    }
+
+    /// `train.cpp:12`
+    CALQUE_COLD std::string name() const {
+        std::string_view path = file;
+        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
+            path.remove_prefix(slash + 1);
+        }
+        text place;
+        place << path << ':' << line;
+        return place.string();
+    }
+};
+
+/// Out of line, so that the strings of the options are not taken apart wherever a function is made.
+CALQUE_COLD inline std::shared_ptr<function_state> make_function_state(function_options& options, caller const& where) {
+    if (options.name.empty()) {
+        options.name = where.name();
+    }
+    return std::make_shared<function_state>(std::move(options));
+}
+
 /// The plan of a function whose shapes are all static, made by the compiler.
 template <class P>
 constexpr typename P::plan make_static_plan() {
@@ -213,8 +242,8 @@ inline constexpr typename P::plan static_plan = make_static_plan<P>();
 template <class F>
 class traced_function {
 public:
-    explicit traced_function(function_options options)
-        : state_(std::make_shared<detail::function_state>(std::move(options))) {}
+    explicit traced_function(function_options options, detail::caller where = detail::caller::current())
+        : state_(detail::make_function_state(options, where)) {}
 
     /// Calls the function. A result is an array that owns its elements, a number for a scalar, or a tree of these.
     ///
@@ -316,14 +345,17 @@ private:
         });
         bind_outputs<typename P::result, typename P::outputs>(outputs, extents_of, [&](auto i, auto const& ref) {
             runtime::value_plan const& value = plan.values[P::code::schedule.outputs[i]];
-            strides to = contiguous_strides(value.extents);
-            if constexpr (!std::remove_cvref_t<decltype(ref)>::contiguous) {
+            auto* const to = reinterpret_cast<std::byte*>(ref.data);
+            if constexpr (std::remove_cvref_t<decltype(ref)>::contiguous) {
+                kernels::copy_bytes(to, from[i], static_cast<std::size_t>(value.extents.size()) * sizeof(*ref.data));
+            } else {
+                strides steps;
                 for (int axis = 0; axis < value.extents.rank; ++axis) {
-                    to[axis] = ref.strides[axis];
+                    steps[axis] = ref.strides[axis];
                 }
+                kernels::copy_strided(value.extents, {to, steps}, {from[i], contiguous_strides(value.extents)},
+                                      sizeof(*ref.data));
             }
-            kernels::copy_strided(value.extents, {reinterpret_cast<std::byte*>(ref.data), to},
-                                  {from[i], contiguous_strides(value.extents)}, sizeof(*ref.data));
         });
     }
 
@@ -337,36 +369,10 @@ private:
     std::shared_ptr<detail::function_state> state_;
 };
 
-namespace detail {
-
-/// The place in the source where a function is made. (clang 14 has no std::source_location.)
-struct caller {
-    char const* file;
-    int line;
-
-    static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
-        return {file, line};
-    }
-
-    /// `train.cpp:12`
-    std::string name() const {
-        std::string_view path = file;
-        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
-            path.remove_prefix(slash + 1);
-        }
-        return std::string(path) + ":" + std::to_string(line);
-    }
-};
-
-} // namespace detail
-
 /// Makes a traced function of a captureless lambda or function object.
 template <class F>
 traced_function<F> function(F const&, function_options options, detail::caller where = detail::caller::current()) {
-    if (options.name.empty()) {
-        options.name = where.name();
-    }
-    return traced_function<F>(std::move(options));
+    return traced_function<F>(std::move(options), where);
 }
 
 template <class F>

@@ -4,6 +4,7 @@
 
 #include <calque/runtime/iteration.hpp>
 #include <calque/runtime/memory.hpp>
+#include <calque/runtime/plan_needs.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -27,6 +28,8 @@ struct plan_input {
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
 };
 
+/// `Needs`: what is left out is not asked of this planner. Programs with equal needs share it.
+template <plan_needs Needs = plan_needs{}>
 class planner {
 public:
     constexpr planner(plan_input const& in, plan_view const& out) : in_(in), out_(out) {}
@@ -96,15 +99,25 @@ private:
             out_.scalars[v] = in_.g[s.node].attribute;
             place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
             break;
-        case graph::storage_kind::count: place_count(v, place); break;
+        case graph::storage_kind::count:
+            if constexpr (Needs.counts) {
+                place_count(v, place);
+            }
+            break;
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
-            place.at = s.output >= 0 ? location{in_.argument_count + s.output, 0}
-                                     : allocate(v, place.extents, s.made_by, s.last_use);
+            place.at = {in_.argument_count + s.output, 0};
+            if constexpr (Needs.buffers) {
+                if (s.output < 0) {
+                    place.at = allocate(v, place.extents, s.made_by, s.last_use);
+                }
+            }
             break;
         case graph::storage_kind::view:
-            if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
-                copy_for_view(v);
+            if constexpr (Needs.views) {
+                if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
+                    copy_for_view(v);
+                }
             }
             break;
         }
@@ -144,6 +157,25 @@ private:
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             return;
         }
+        if constexpr (Needs.several_shapes) {
+            plan_loops(k, x);
+        } else {
+            plan_one_loop(k, x);
+        }
+    }
+
+    /// All that the group reads and writes has its shape, or is a scalar: it is one long row.
+    constexpr void plan_one_loop(int k, graph::group const& x) {
+        out_.groups[k].columns = space_of(x).size();
+        for (int i = x.first_leaf; i < x.first_leaf + x.leaf_count; ++i) {
+            out_.leaves[i].at = out_.values[in_.schedule.leaves[i]].at;
+        }
+        for (int i = x.first_result; i < x.first_result + x.result_count; ++i) {
+            out_.results[i].at = out_.values[in_.schedule.results[i]].at;
+        }
+    }
+
+    constexpr void plan_loops(int k, graph::group const& x) {
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, space.rank);
@@ -158,9 +190,11 @@ private:
             value_plan const& v = out_.values[in_.schedule.leaves[i]];
             steps[i - first_leaf] = aligned_strides(v, space);
             places[i - first_leaf] = v.at;
-            bool const varies = varies_along_columns(x, i - x.first_leaf);
-            if (!suits(steps[i - first_leaf], space, axes, varies)) {
-                make_suitable(k, i, space, axes, varies, steps[i - first_leaf], places[i - first_leaf]);
+            if constexpr (Needs.copies) {
+                bool const varies = varies_along_columns(x, i - x.first_leaf);
+                if (!suits(steps[i - first_leaf], space, axes, varies)) {
+                    make_suitable(k, i, space, axes, varies, steps[i - first_leaf], places[i - first_leaf]);
+                }
             }
         }
         if (axes.may_merge_into_columns) {
@@ -189,10 +223,14 @@ private:
             }
         }
         plan_results(x, space, axes);
-        if (x.kind == graph::group_kind::product) {
-            plan_product(k, x, plan);
+        if constexpr (Needs.products) {
+            if (x.kind == graph::group_kind::product) {
+                plan_product(k, x, plan);
+            }
         }
-        grow_workspace(in_.scratch_bytes(k, plan.columns));
+        if constexpr (Needs.scratch) {
+            grow_workspace(in_.scratch_bytes(k, plan.columns));
+        }
     }
 
     constexpr shape const& space_of(graph::group const& x) const { return in_.shapes[x.space_node]; }

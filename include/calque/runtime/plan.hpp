@@ -73,11 +73,11 @@ struct plan_view {
     std::size_t* arena_bytes = nullptr;
 };
 
-/// The arrays of a plan for a schedule of this size.
-template <graph::schedule_size Size>
+/// The arrays of a plan for a schedule of this size; `Copies`: whether some call may need copies.
+template <graph::schedule_size Size, bool Copies = true>
 struct plan_storage {
     static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
-    static constexpr int copy_capacity = Size.leaves + Size.values;
+    static constexpr int copy_capacity = Copies ? Size.leaves + Size.values : 0;
 
     value_plan values[at_least_one(Size.values)]{};
     leaf_plan leaves[at_least_one(Size.leaves)]{};

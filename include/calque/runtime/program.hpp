@@ -68,13 +68,47 @@ constexpr void read_key(std::int64_t const* words, shape* extents, strides* step
     }
 }
 
+/// Whether some array of an argument may have other strides than contiguous ones, as far as its type tells.
+template <class A>
+constexpr bool may_be_strided();
+
+template <class... Children>
+constexpr bool may_one_be_strided(type_list<Children...>) {
+    return (may_be_strided<Children>() || ...);
+}
+
+template <class A>
+constexpr bool may_be_strided() {
+    using tree = structure_t<A>;
+    constexpr tree_kind kind = tree_kind_v<tree>;
+    if constexpr (kind == tree_kind::array) {
+        return !is_always_contiguous_v<tree>;
+    } else if constexpr (kind == tree_kind::tuple || kind == tree_kind::aggregate) {
+        return may_one_be_strided(tree_children_t<tree>{});
+    } else if constexpr (kind == tree_kind::family) {
+        return !std::is_same_v<typename calque::detail::family_of<std::remove_cvref_t<A>>::form, host>;
+    } else {
+        return kind != tree_kind::boolean && kind != tree_kind::number && kind != tree_kind::empty;
+    }
+}
+
+/// What the calls of a program need of planner and executor; all, if it has regions, which see views of arrays.
+template <class Code>
+constexpr plan_needs find_needs(bool arguments_may_be_strided) {
+    if constexpr (Code::has_regions()) {
+        return {};
+    } else {
+        return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided, Code::is_ambiguous);
+    }
+}
+
 /// `Args`: the types of a call's arguments (or their specs).
 template <class F, class... Args>
 struct program {
     using traced = calque::detail::program_of<F, Args...>;
     using code = compiled<std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
-    using execution = executor<code>;
     using leaves = concatenate_t<tree_leaves_t<Args>...>;
+    using execution = executor<code, find_needs<code>((may_be_strided<Args>() || ...))>;
     using layout = argument_layout<leaves>;
     using key = cache_key<layout::words>;
     using result = typename traced::result;
@@ -177,11 +211,19 @@ private:
     using traced_rules = graph::rules_of<traced_graph_constant, !code::is_ambiguous>;
     using optimized_rules = graph::rules_of<optimized_graph_constant, !code::is_ambiguous>;
 
+    [[noreturn]] CALQUE_COLD static void throw_failure(std::string_view name, graph::graph_view const& g,
+                                                       shape const* shapes, graph::inference_failure const& failure) {
+        text message;
+        message << "calque: " << name << ": ";
+        graph::describe(message, g, shapes, failure);
+        throw shape_error(message.string());
+    }
+
     template <class Rules>
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes, std::string_view name) {
         graph::inference_failure failure;
         if (!graph::infer_shapes<Rules>(g, extents, shapes, failure)) {
-            throw shape_error("calque: " + std::string(name) + ": " + graph::describe(g, shapes, failure));
+            throw_failure(name, g, shapes, failure);
         }
     }
 

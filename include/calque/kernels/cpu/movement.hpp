@@ -125,6 +125,13 @@ inline shape merge_axes(shape const& extents, strides& a, strides& b) {
 
 } // namespace detail
 
+/// Copies bytes that do not overlap; none, from or to nowhere, is right.
+inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
+    if (bytes != 0) {
+        std::memcpy(to, from, bytes);
+    }
+}
+
 /// Copies elements between arrays of the same extents, any strides. They must not overlap.
 template <class Transpose = detail::transposition>
 void copy_strided(shape const& extents, strided_side to, strided_source from, std::size_t element_bytes) {

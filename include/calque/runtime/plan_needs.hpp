@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// What the calls of a program can ask of a planner and an executor. What none can is not compiled: the code around a
+// kernel, not the kernel, is what most functions cost a compiler.
+#pragma once
+
+#include <calque/graph/graph.hpp>
+#include <calque/graph/schedule.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// What a program needs; in doubt, true.
+struct plan_needs {
+    bool copies = true; // some operand may lie so that a kernel cannot read it
+    bool views = true;
+    bool counts = true; // scalars that follow from extents
+    bool buffers = true;
+    bool products = true;
+    bool scratch = true;     // kernels that keep rows
+    bool outer_loops = true; // loops around a kernel
+    bool several_shapes = true; // else each kernel is one loop over arrays of one shape, and scalars
+
+    constexpr bool operator==(plan_needs const&) const = default;
+};
+
+namespace detail {
+
+/// Finds what the groups of a schedule need if arguments are contiguous and extents that meet are equal.
+class needs_finder {
+public:
+    constexpr needs_finder(graph::graph_view const& g, graph::schedule_view const& s) : g_(g), s_(s) {}
+
+    constexpr plan_needs find() const {
+        plan_needs needs{false, false, false, false, false, false, false, false};
+        for (int v = 0; v < s_.value_count; ++v) {
+            graph::stored_value const& value = s_.values[v];
+            needs.views |= value.kind == graph::storage_kind::view;
+            needs.counts |= value.kind == graph::storage_kind::count;
+            needs.buffers |= value.kind == graph::storage_kind::buffer && value.output < 0;
+        }
+        for (int k = 0; k < s_.group_count; ++k) {
+            add_group(s_.groups[k], needs);
+        }
+        needs.copies |= needs.views;
+        return needs;
+    }
+
+private:
+    constexpr void add_group(graph::group const& x, plan_needs& needs) const {
+        if (x.kind == graph::group_kind::movement) {
+            return;
+        }
+        int const rank = g_.shapes[x.space].rank;
+        bool const is_reduced = x.reduced_axes != 0;
+        bool const is_flat = !is_reduced && x.kind == graph::group_kind::rows && has_one_shape(x);
+        // Along one axis any contiguous operand lies evenly; along several, one that has all of them does.
+        bool const folds_rows = x.kind == graph::group_kind::columns;
+        needs.copies |= (folds_rows || x.reduced_axes > 1) && !has_one_shape(x);
+        needs.products |= x.kind == graph::group_kind::product;
+        needs.scratch |= is_reduced;
+        needs.outer_loops |= folds_rows ? x.first_reduced_axis > 0 : !is_flat && rank - (is_reduced ? x.reduced_axes : 1) > 1;
+        needs.several_shapes |= !is_flat;
+    }
+
+    /// Whether all that a group reads and writes has the shape of its space, or is a scalar.
+    constexpr bool has_one_shape(graph::group const& x) const {
+        bool all = true;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            all &= fits(x, s_.leaves[x.first_leaf + i]);
+        }
+        for (int i = 0; i < x.result_count; ++i) {
+            all &= fits(x, s_.results[x.first_result + i]);
+        }
+        return all;
+    }
+
+    constexpr bool fits(graph::group const& x, int v) const {
+        int const s = g_[s_.values[v].node].shape;
+        return s == x.space || g_.shapes[s].rank == 0;
+    }
+
+    graph::graph_view g_;
+    graph::schedule_view s_;
+};
+
+} // namespace detail
+
+/// What the calls of a program need. `may_be_strided`: of the caller's arguments some may not be contiguous;
+/// `is_ambiguous`: only a call knows where extents broadcast.
+constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view const& s, bool may_be_strided,
+                              bool is_ambiguous) {
+    plan_needs needs = detail::needs_finder(g, s).find();
+    needs.copies |= may_be_strided || is_ambiguous;
+    needs.outer_loops |= needs.copies;
+    needs.several_shapes |= needs.copies;
+    return needs;
+}
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque
