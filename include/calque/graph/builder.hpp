@@ -337,21 +337,16 @@ private:
 template <graph_size Size>
 constexpr static_graph<Size> freeze(builder const& from) {
     static_graph<Size> to;
-    graph_view const g = from.view();
-    for (int i = 0; i < Size.nodes; ++i) {
-        to.nodes[i] = g.nodes[i];
-    }
-    for (int i = 0; i < Size.inputs; ++i) {
-        to.inputs[i] = g.inputs[i];
-    }
-    for (int i = 0; i < Size.shapes; ++i) {
-        to.shapes[i] = g.shapes[i];
-    }
-    for (int i = 0; i < Size.regions; ++i) {
-        to.regions[i] = g.regions[i];
-    }
-    for (int i = 0; i < Size.outputs; ++i) {
-        to.outputs[i] = g.outputs[i];
+    copy_graph(from.view(), to, Size);
+    return to;
+}
+
+/// Copies a graph under construction into arrays of some capacity, and says what it would need.
+template <graph_size Capacity>
+constexpr graph_within<Capacity> freeze_within(builder const& from) {
+    graph_within<Capacity> to{from.size(), {}};
+    if (to.fits()) {
+        copy_graph(from.view(), to.graph, to.size);
     }
     return to;
 }

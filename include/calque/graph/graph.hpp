@@ -42,7 +42,15 @@ struct graph_size {
     int nodes = 0, inputs = 0, shapes = 0, regions = 0, outputs = 0;
 
     constexpr bool operator==(graph_size const&) const = default;
+    constexpr bool fits_in(graph_size const& c) const {
+        return nodes <= c.nodes && inputs <= c.inputs && shapes <= c.shapes && regions <= c.regions &&
+               outputs <= c.outputs;
+    }
 };
+
+constexpr graph_size size_of_graph(graph_view const& g) {
+    return {g.node_count, g.input_count, g.shape_count, g.region_count, g.output_count};
+}
 
 /// A graph of fixed size, which a constant can hold.
 template <graph_size Size>
@@ -62,6 +70,43 @@ struct static_graph {
                 Size.nodes, Size.inputs, Size.shapes, Size.regions, Size.outputs};
     }
 };
+
+/// A graph in arrays of some capacity, if they have room for it, and its size.
+template <graph_size Capacity>
+struct graph_within {
+    graph_size size;
+    static_graph<Capacity> graph; // empty, if it does not fit
+
+    constexpr bool fits() const { return size.fits_in(Capacity); }
+};
+
+/// Copies arrays of a graph to others, which hold at least so much.
+template <graph_size Size>
+constexpr void copy_graph(auto const& from, static_graph<Size>& to, graph_size const& count) {
+    for (int i = 0; i < count.nodes; ++i) {
+        to.nodes[i] = from.nodes[i];
+    }
+    for (int i = 0; i < count.inputs; ++i) {
+        to.inputs[i] = from.inputs[i];
+    }
+    for (int i = 0; i < count.shapes; ++i) {
+        to.shapes[i] = from.shapes[i];
+    }
+    for (int i = 0; i < count.regions; ++i) {
+        to.regions[i] = from.regions[i];
+    }
+    for (int i = 0; i < count.outputs; ++i) {
+        to.outputs[i] = from.outputs[i];
+    }
+}
+
+/// The same graph in arrays of its exact size.
+template <graph_size Size>
+constexpr static_graph<Size> resized(auto const& from) {
+    static_graph<Size> to;
+    copy_graph(from, to, Size);
+    return to;
+}
 
 } // namespace graph
 } // namespace v0

@@ -85,6 +85,10 @@ struct schedule_size {
     int groups = 0, steps = 0, values = 0, leaves = 0, results = 0, outputs = 0;
 
     constexpr bool operator==(schedule_size const&) const = default;
+    constexpr bool fits_in(schedule_size const& c) const {
+        return groups <= c.groups && steps <= c.steps && values <= c.values && leaves <= c.leaves &&
+               results <= c.results && outputs <= c.outputs;
+    }
 };
 
 /// A schedule of fixed size, which a constant can hold.
@@ -104,6 +108,33 @@ struct static_schedule {
         return {groups, steps, values, leaves, results, outputs, Size.groups, Size.values, Size.outputs};
     }
 };
+
+/// A schedule in arrays of some capacity, if they have room for it, and its size.
+template <schedule_size Capacity>
+struct schedule_within {
+    schedule_size size;
+    static_schedule<Capacity> schedule; // empty, if it does not fit
+
+    constexpr bool fits() const { return size.fits_in(Capacity); }
+};
+
+/// The same schedule in arrays of its exact size.
+template <schedule_size Size, schedule_size Capacity>
+constexpr static_schedule<Size> resized(static_schedule<Capacity> const& from) {
+    static_schedule<Size> to;
+    auto const copy = [](auto const* source, auto* target, int count) {
+        for (int i = 0; i < count; ++i) {
+            target[i] = source[i];
+        }
+    };
+    copy(from.groups, to.groups, Size.groups);
+    copy(from.steps, to.steps, Size.steps);
+    copy(from.values, to.values, Size.values);
+    copy(from.leaves, to.leaves, Size.leaves);
+    copy(from.results, to.results, Size.results);
+    copy(from.outputs, to.outputs, Size.outputs);
+    return to;
+}
 
 } // namespace graph
 } // namespace v0

@@ -44,12 +44,16 @@ public:
     template <schedule_size Size>
     constexpr static_schedule<Size> freeze() const {
         static_schedule<Size> to;
-        copy(groups_, to.groups);
-        copy(steps_, to.steps);
-        copy(values_, to.values);
-        copy(leaves_, to.leaves);
-        copy(results_, to.results);
-        copy(outputs_, to.outputs);
+        copy_to(to);
+        return to;
+    }
+
+    template <schedule_size Capacity>
+    constexpr graph::schedule_within<Capacity> freeze_within() const {
+        graph::schedule_within<Capacity> to{size(), {}};
+        if (to.fits()) {
+            copy_to(to.schedule);
+        }
         return to;
     }
 
@@ -61,6 +65,16 @@ private:
         for (int i = 0; i < from.size(); ++i) {
             to[i] = from[i];
         }
+    }
+
+    template <schedule_size Size>
+    constexpr void copy_to(static_schedule<Size>& to) const {
+        copy(groups_, to.groups);
+        copy(steps_, to.steps);
+        copy(values_, to.values);
+        copy(leaves_, to.leaves);
+        copy(results_, to.results);
+        copy(outputs_, to.outputs);
     }
 
     // ---- groups, in the order in which they run

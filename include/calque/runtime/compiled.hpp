@@ -18,15 +18,22 @@ struct optimized_program {
     using traced = calque::detail::program<F, Specs...>;
 
 private:
-    static constexpr graph::graph_size measure_graph() {
+    /// The passes run once, into arrays of the size of what is traced: they seldom add nodes. A constant of the exact
+    /// size is copied from there, which costs the compiler a fraction of a second evaluation.
+    static constexpr graph::graph_size capacity = graph::size_of_graph(traced::graph.view());
+    static constexpr auto first_try = [] {
         graph::builder to;
         passes::optimize(traced::graph.view(), to);
-        return to.size();
-    }
+        return graph::freeze_within<capacity>(to);
+    }();
     static constexpr auto make_graph() {
-        graph::builder to;
-        passes::optimize(traced::graph.view(), to);
-        return graph::freeze<measure_graph()>(to);
+        if constexpr (first_try.fits()) {
+            return graph::resized<first_try.size>(first_try.graph);
+        } else {
+            graph::builder to;
+            passes::optimize(traced::graph.view(), to);
+            return graph::freeze<first_try.size>(to);
+        }
     }
 
 public:
@@ -49,9 +56,16 @@ struct scheduled {
     static constexpr graph::graph_view view() { return Region::view(); }
 
 private:
-    static constexpr graph::schedule_size measure_schedule() { return passes::scheduler(Region::view()).size(); }
+    /// Scheduled once, like the graph: there is room for as many steps as nodes, and for what most functions need of the
+    /// rest.
+    static constexpr graph::schedule_size capacity{8, Region::view().node_count, 24, 24, 12, 12};
+    static constexpr auto first_try = passes::scheduler(Region::view()).template freeze_within<capacity>();
     static constexpr auto make_schedule() {
-        return passes::scheduler(Region::view()).template freeze<measure_schedule()>();
+        if constexpr (first_try.fits()) {
+            return graph::resized<first_try.size>(first_try.schedule);
+        } else {
+            return passes::scheduler(Region::view()).template freeze<first_try.size>();
+        }
     }
 
 public:
