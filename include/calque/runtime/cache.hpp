@@ -114,7 +114,7 @@ public:
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
     /// Drops all plans; the counts stay. A plan that is being made meanwhile is kept when it is ready.
-    void clear() {
+    CALQUE_COLD void clear() {
         detail::garbage unused; // freed after the lock is
         std::lock_guard lock(mutex_);
         locked_table().erase_all();
@@ -204,7 +204,7 @@ private:
     }
 
     /// Makes room for a new entry and publishes it. Allocates before it changes what readers see.
-    entry& insert(std::unique_ptr<entry> fresh) {
+    CALQUE_COLD entry& insert(std::unique_ptr<entry> fresh) {
         while (by_age_.size() != 0 && is_full_with(fresh->bytes)) {
             entry* const oldest = by_age_.pop_oldest();
             locked_table().erase(oldest);
@@ -234,7 +234,7 @@ private:
                (limits_.capacity_bytes != 0 && bytes_ + more_bytes > limits_.capacity_bytes);
     }
 
-    void replace_table() {
+    CALQUE_COLD void replace_table() {
         auto larger = std::make_unique<table>(by_age_.size() + 1);
         by_age_.for_each([&](entry* e) { larger->insert(e); });
         table* const old = table_.exchange(larger.release());

@@ -74,7 +74,7 @@ struct cached_plan : P::plan {
 
 /// The signature of a call: `float[64,784], float[784,10]`.
 template <class P>
-std::string signature_of(std::int64_t const* words, std::vector<std::string> const& names) {
+CALQUE_COLD std::string signature_of(std::int64_t const* words, std::vector<std::string> const& names) {
     text out;
     for (int a = 0; a < P::layout::count; ++a) {
         out << (a == 0 ? "" : ", ");
@@ -110,7 +110,7 @@ public:
     std::uint64_t trace_nanoseconds() const override { return trace_nanoseconds_.load(std::memory_order_relaxed); }
     void clear() override { cache_.clear(); }
 
-    void append_signatures(std::vector<std::string>& to) const override {
+    CALQUE_COLD void append_signatures(std::vector<std::string>& to) const override {
         cache_.for_each([&](key const& k, cached_plan<P> const&) {
             to.push_back(signature_of<P>(k.words, options_.arguments));
         });
