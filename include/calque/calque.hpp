@@ -18,3 +18,5 @@
 #include <calque/trace/scalar_math.hpp>
 #include <calque/trace/shaping.hpp>
 #include <calque/trace/trace.hpp>
+#include <calque/trace/variables.hpp>
+#include <calque/variable.hpp>

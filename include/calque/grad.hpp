@@ -31,6 +31,28 @@ public:
     static constexpr F get() { return instance<F>(); }
 };
 
+/// Hands out the leaves of a tree as they are now.
+class current_values {
+public:
+    template <class Tree>
+    constexpr explicit current_values(Tree const& tree) {
+        for_each_leaf(tree, [this](auto const& leaf) {
+            if constexpr (handle<std::remove_cvref_t<decltype(leaf)>>) {
+                values_.push_back(leaf.value());
+            }
+        });
+    }
+
+    template <class Leaf, class Handle>
+    constexpr auto next() {
+        return Handle(values_[next_++], nullptr);
+    }
+
+private:
+    sequence<graph::value> values_;
+    int next_ = 0;
+};
+
 /// A number that is differentiated by becomes a handle of a graph of its own.
 template <class X>
 constexpr auto differentiable(X const& x) {
@@ -38,6 +60,9 @@ constexpr auto differentiable(X const& x) {
         using T = typename canonical<X>::type;
         auto* const owner = new shared_builder;
         return weak_expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(x))}, owner);
+    } else if constexpr (!std::is_same_v<traced_t<X>, X>) {
+        current_values values(x); // variables: what they are worth
+        return unflatten<X>(values);
     } else {
         return x;
     }
