@@ -87,7 +87,8 @@ constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
          is_one_of<Ops, ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal> ||
          is_one_of<Ops, ops::stop_gradient> ||                         // has none, and says so
          is_one_of<Ops, ops::fma, ops::fnma, ops::fms> ||              // made by a pass, after differentiation
-         is_one_of<Ops, ops::concatenate, ops::concatenation_part>) && // any number of inputs: passes/differentiate.hpp
+         is_one_of<Ops, ops::concatenate, ops::concatenation_part> ||  // any number of inputs: passes/differentiate.hpp
+         Ops::kind == calque::graph::op_kind::control || Ops::kind == calque::graph::op_kind::border) &&
         ...);
 }
 static_assert(all_have_derivatives(calque::graph::op_set{}));

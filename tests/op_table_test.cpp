@@ -30,6 +30,8 @@ std::string_view name_of_kind(op_kind kind) {
     case op_kind::view: return "view";
     case op_kind::contraction: return "product";
     case op_kind::movement: return "movement";
+    case op_kind::control: return "control";
+    case op_kind::border: return "border";
     }
     return "";
 }
@@ -46,9 +48,10 @@ std::string name_of_set(calque::dtype_set set) {
 }
 
 /// Whether an operation has a derivative: a rule of its own, or for those of any arity one in passes/differentiate.hpp.
+/// (A `while_loop` has none.)
 template <class Op>
 constexpr bool has_derivative() {
-    return Op::arity < 0 || requires { &Op::template vjp<value, value, value>; } ||
+    return (Op::arity < 0 && !std::is_same_v<Op, calque::graph::ops::while_loop>) || Op::kind == op_kind::border || requires { &Op::template vjp<value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value, value>; };
 }
@@ -157,7 +160,7 @@ TEST_CASE("the table of operations in docs/operations.md is what their structs s
 TEST_CASE("docs/operations.md has every function of trace/") {
     std::string const page = documents::read("docs/operations.md");
     std::size_t count = 0;
-    for (std::string const header : {"creation", "elementwise", "products", "reductions", "shaping"}) {
+    for (std::string const header : {"branches", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
         for (std::string const& name : functions_of("include/calque/trace/" + header + ".hpp")) {
             CAPTURE(name);
             CHECK(std::regex_search(page, std::regex("[`:, ]" + name + "[<(]")));

@@ -63,7 +63,7 @@ constexpr std::string_view sentence(reason r) {
     case reason::condition_not_a_scalar: return "the condition is not a scalar";
     case reason::branches_differ: return "the branches return different shapes";
     case reason::carried_shape_changes: return "a carried value changes its shape from one step to the next";
-    case reason::assigned_shape_differs: return "the value does not have the variable's shape";
+    case reason::assigned_shape_differs: return "the value does not have the shape of the variable";
     case reason::no_reverse_derivative: return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
     case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
     }
