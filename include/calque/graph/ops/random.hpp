@@ -31,7 +31,7 @@ struct random_bits : elementwise<2> {
 
     /// The words from place `first` on, as many as `V` holds.
     template <class V>
-    static V generate(std::uint64_t key, std::uint64_t first) {
+    static CALQUE_INLINE V generate(std::uint64_t key, std::uint64_t first) {
         return math::random_bits<V>(key, first);
     }
 };

@@ -105,9 +105,11 @@ private:
 
     // ---- one walk along a row
 
-    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
+    /// Independent chains in flight: more for little work, which waits for memory, and for random words, of which two
+    /// groups are one long chain; fewer where registers are short.
     static constexpr int groups_of_phase(int phase) {
-        return plan.cost[phase] <= 8 || (plan.reduces[phase] && plan.cost[phase] <= 24) ? 4 : 2;
+        bool const is_light = plan.cost[phase] <= (plan.counts[phase] ? 60 : plan.reduces[phase] ? 24 : 8);
+        return is_light ? 4 : 2;
     }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
