@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random numbers, each an element: the fused kernels against a Philox written by hand for AVX-512, or else in plain C++.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // g++ 12 warns inside its own intrinsics (bug 105593)
+#endif
 #include <calque/calque.hpp>
 #include <calque/random.hpp>
 

@@ -2,6 +2,7 @@
 // Keys of random numbers: on the host and in traces, as arguments and results, and what is drawn with them.
 #include <calque/random.hpp>
 
+#include "documents.hpp"
 #include "tensor_compare.hpp"
 
 #include <algorithm>
@@ -36,8 +37,8 @@ inline constexpr auto step = [](auto state) {
 } // namespace
 
 TEST_CASE("keys in a trace are those on the host") {
-    auto const f = calque::function([](auto k, auto step, auto steps) {
-        return std::tuple{random::split<3>(k), random::fold_in(k, 7), random::fold_in(k, step), random::fold_in(k, sum(steps))};
+    auto const f = calque::function([](auto k, auto number, auto steps) {
+        return std::tuple{random::split<3>(k), random::fold_in(k, 7), random::fold_in(k, number), random::fold_in(k, sum(steps))};
     });
     xtensor<std::int32_t, 1> const steps = {-1, -2};
     auto const [three, seventh, at_step, at_sum] = f(key(11), 1234, steps);
@@ -144,4 +145,28 @@ TEST_CASE("what is no key, or no known shape, is an error of the trace") {
     constexpr auto of_many = [](auto k, auto steps) { return random::uniform(random::fold_in(k, steps), 3); };
     using many = calque::detail::evaluation<std::remove_const_t<decltype(of_many)>, key, calque::spec<std::int64_t, 4>>;
     CHECK(many::value.why == reason::one_key_needed);
+}
+
+TEST_CASE("the program of docs/random.md stands here") {
+    int const steps = 2;
+    xtensor<float, 1> y = xt::ones<float>({100});
+    auto noisy = calque::function([](auto k, auto x) {
+        auto [a, b] = split(k);                                // two keys for two uses
+        auto kept = calque::random::bernoulli_like(a, 0.9, x); // dropout
+        return where(kept, x / 0.9, zeros_like(x)) + 0.1 * calque::random::normal_like(b, x);
+    });
+
+    calque::random::key key(42);
+    for (int i = 0; i < steps; ++i) {
+        y = noisy(fold_in(key, i), y); // a new key is a new value, not a new trace
+    }
+    CHECK(noisy.trace_count() == 1);
+    CHECK(noisy.plan(key, y).text().starts_with(" 0 elements"));
+
+    std::vector<std::string> const source = documents::lines(documents::read("tests/random_key_test.cpp"));
+    std::string const block = documents::blocks(documents::read("docs/random.md"), "cpp").at(0);
+    for (std::string const& line : documents::lines(block)) {
+        INFO(line);
+        CHECK((line.empty() || std::find(source.begin(), source.end(), "    " + line) != source.end()));
+    }
 }

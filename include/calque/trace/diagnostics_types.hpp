@@ -60,6 +60,10 @@ template <class Operation, class... Operands>
 inline constexpr bool shape_is_as_asserted = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_a_scalar = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_one_key = false;
+template <class Operation, class... Operands>
+inline constexpr bool extents_are_known_to_the_compiler = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -140,6 +144,11 @@ constexpr void require() {
         static_assert(shape_is_as_asserted<Names...>, "calque: the shape is not the asserted one");
     } else if constexpr (Why == not_a_scalar) {
         static_assert(is_a_scalar<Names...>, "calque: grad takes a function that returns a scalar");
+    } else if constexpr (Why == one_key_needed) {
+        static_assert(is_one_key<Names...>, "calque: it takes one key, not an array of them");
+    } else if constexpr (Why == extents_not_known) {
+        static_assert(extents_are_known_to_the_compiler<Names...>,
+                      "calque: the compiler does not know the extents: take them from an array, uniform_like(key, x)");
     }
 }
 

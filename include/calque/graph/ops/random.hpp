@@ -68,7 +68,7 @@ struct uniform_of_bits : distribution {
     }
 };
 
-/// Uniform in (0, 1], never 0: (bits + 1/2) / 2^32, rounded (double: 2^64). Its logarithm is finite.
+/// Uniform in (0, 1], never 0: (n + 1/2) / 2^31, rounded, of the upper 31 bits n (double: 63). Its logarithm is finite.
 struct positive_uniform_of_bits : distribution {
     static constexpr std::string_view name = "positive_uniform_of_bits";
     static constexpr int cost = 4;

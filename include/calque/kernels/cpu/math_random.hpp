@@ -112,7 +112,7 @@ CALQUE_INLINE auto uniform_of_bits(V bits) {
            W(detail::inverse_power_of_two<F>(digits));
 }
 
-/// From the upper bit less: converting rounds to 24 bits (double: 53), whose last one no bit of the word is lost to.
+/// A bit less than a word has, so that it converts as a signed number.
 template <class V>
 CALQUE_INLINE auto positive_uniform_of_bits(V bits) {
     using T = detail::element_of<V>;
