@@ -37,6 +37,8 @@ enum class reason : std::uint8_t {
     assigned_shape_differs,
     no_reverse_derivative,
     loop_without_argument,
+    one_key_needed,
+    extents_not_known,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -66,6 +68,8 @@ constexpr std::string_view sentence(reason r) {
     case reason::assigned_shape_differs: return "the value does not have the shape of the variable";
     case reason::no_reverse_derivative: return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
     case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
+    case reason::one_key_needed: return "it takes one key, not an array of them";
+    case reason::extents_not_known: return "the compiler does not know the extents: take them from an array, uniform_like(key, x)";
     }
     return "";
 }

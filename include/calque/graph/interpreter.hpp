@@ -7,6 +7,7 @@
 #pragma once
 
 #include <calque/core/error.hpp>
+#include <calque/core/philox.hpp>
 #include <calque/graph/graph.hpp>
 #include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
@@ -148,6 +149,8 @@ private:
             static_cast<void>(s); // `run_at` runs them
         } else if constexpr (std::is_base_of_v<ops::identity_op, Op>) {
             run_identity<Op>(s);
+        } else if constexpr (std::is_same_v<Op, ops::random_bits>) {
+            run_random_bits(s);
         } else if constexpr (Op::kind == op_kind::elementwise) {
             auto const fn = detail::find_element_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);
             detail::run_elementwise(fn, s.inputs, s.n.input_count, s.result);
@@ -187,6 +190,17 @@ private:
         } else {
             detail::gather(s.input(0), detail::broadcast_placement(s.input(0).extents, s.result.extents), s.result);
         }
+    }
+
+    static void run_random_bits(step const& s) {
+        std::uint64_t const key = *s.input(0).template as<std::uint64_t>();
+        with_type_of(s.n.type, [&]<class T>() {
+            if constexpr (contains(dtype_set::words, dtype_of<T>)) {
+                for (extent_t i = 0; i < s.result.size(); ++i) {
+                    s.result.template as<T>()[i] = philox::random_word<T>(key, static_cast<std::uint64_t>(i));
+                }
+            }
+        });
     }
 
     template <class Op>
@@ -250,6 +264,8 @@ private:
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {
+            Op::shuffle(s.input(0).template as<std::uint64_t>(), 1, s.result.size(), s.result.template as<std::int64_t>());
         } else {
             static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
             with_number_type(s.n.type, [&]<class T>() {

@@ -31,6 +31,8 @@ struct op_defaults {
 
     /// Whether the results must be distinct nodes even if the inputs agree.
     static constexpr bool is_unique = false;
+    /// Whether an element depends on where it stands, in row-major order: the operation has `generate`, not `apply`.
+    static constexpr bool is_indexed = false;
     /// Inputs from this one on lend their shape only; their elements are never read.
     static constexpr int first_shape_input = 1000;
     /// How many interned lists the attribute refers to: 0, 1 (the attribute is its index) or 3 (`slice_lists`).

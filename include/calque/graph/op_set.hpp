@@ -9,6 +9,7 @@
 #include <calque/graph/ops/logic.hpp>
 #include <calque/graph/ops/movement.hpp>
 #include <calque/graph/ops/products.hpp>
+#include <calque/graph/ops/random.hpp>
 #include <calque/graph/ops/reductions.hpp>
 #include <calque/graph/ops/sources.hpp>
 #include <calque/graph/ops/views.hpp>
@@ -38,7 +39,9 @@ using op_set = op_list<
     ops::reshape, ops::reshape_like, ops::transpose, ops::expand_dims, ops::squeeze, ops::slice,                 //
     ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
     ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,     //
-    ops::history>;
+    ops::history,                                                                                                //
+    ops::random_bits, ops::derive_key, ops::uniform_of_bits, ops::positive_uniform_of_bits, ops::normal_of_bits,  //
+    ops::shuffled_indices>;
 
 namespace detail {
 
@@ -72,6 +75,7 @@ struct op_info {
     int arity; // -1: any number
     int cost;
     bool is_unique;
+    bool is_indexed;
     int first_shape_input;
     int list_count;
     dtype (*infer_type)(dtype const*, std::uint64_t);
@@ -83,7 +87,7 @@ namespace detail {
 template <class... Ops>
 struct op_table {
     op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique,
-                                        Ops::first_shape_input, Ops::list_count, &Ops::infer_type, &infer_shape<Ops>}...};
+                                        Ops::is_indexed, Ops::first_shape_input, Ops::list_count, &Ops::infer_type, &infer_shape<Ops>}...};
 };
 
 template <class... Ops>

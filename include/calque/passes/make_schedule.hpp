@@ -271,6 +271,15 @@ private:
                 s.varies_along_rows |= input.varies_along_rows;
                 s.varies_along_columns |= input.varies_along_columns;
             }
+            if (graph::info(n.op).is_indexed) {
+                s.index = leaves_.size() - x.first_leaf;
+                leaves_.push_back(values_.size());
+                stored_value indices;
+                indices.node = id;
+                indices.kind = storage_kind::indices;
+                values_.push_back(indices);
+                mark_variation(s, g_.shape(id), x);
+            }
             bool const is_reduction = fusion_.kind_of(id) == graph::op_kind::reduction;
             if (is_reduction || (x.space_node < 0 && fusion_.is_stored(id) && n.shape == x.space)) {
                 x.space_node = is_reduction ? g_.input(n, 0) : id;

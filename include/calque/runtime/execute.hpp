@@ -195,12 +195,23 @@ private:
 
     // ---- fused kernels
 
+    /// Whether a leaf of a group is no array, but the places of elements.
+    template <int K, int Leaf>
+    static constexpr bool is_indices() {
+        return schedule.values[schedule.leaves[group<K>::description.first_leaf + Leaf]].kind ==
+               graph::storage_kind::indices;
+    }
+
     template <int K, int FirstLeaf, class Arguments>
     CALQUE_INLINE void fill(Arguments& a) const {
         constexpr graph::group const& x = group<K>::description;
         kernels::unroll_steps<FirstLeaf, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
             leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
-            a.leaves[i] = address(bases_, leaf.at);
+            if constexpr (is_indices<K, i>()) {
+                a.indices[i] = 0;
+            } else {
+                a.leaves[i] = address(bases_, leaf.at);
+            }
             a.leaf_row_strides[i] = leaf.row_stride;
         });
         kernels::unroll_steps<0, x.result_count>([&](auto i) CALQUE_INLINE_LAMBDA {
@@ -240,8 +251,12 @@ private:
             kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.leaves[x.first_leaf + l];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                a.leaves[l] =
-                    static_cast<T const*>(a.leaves[l]) + plan_.leaves[x.first_leaf + l].outer_strides[axis];
+                std::ptrdiff_t const step = plan_.leaves[x.first_leaf + l].outer_strides[axis];
+                if constexpr (is_indices<K, l>()) {
+                    a.indices[l] += step;
+                } else {
+                    a.leaves[l] = static_cast<T const*>(a.leaves[l]) + step;
+                }
             });
             kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.results[x.first_result + r];
@@ -277,6 +292,10 @@ private:
                     a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
                                        (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
                                        (s.varies_along_columns ? j : 0);
+                }
+                if constexpr (s.index >= 0) {
+                    a.indices[s.index] += (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) +
+                                          (s.varies_along_columns ? j : 0);
                 }
                 if constexpr (s.result >= 0) {
                     a.results[s.result] =
@@ -326,6 +345,10 @@ private:
         moved_value const to{address(bases_, out.at), out.extents, out.steps};
         if constexpr (n.op == graph::code_of<graph::ops::iota>) {
             fill_iota<T>(to);
+        } else if constexpr (n.op == graph::code_of<graph::ops::shuffled_indices>) {
+            moved_value const words = operand(0);
+            graph::ops::shuffled_indices::shuffle(reinterpret_cast<std::uint64_t const*>(words.data), words.steps[0],
+                                                  to.extents[0], reinterpret_cast<std::int64_t*>(to.data));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {

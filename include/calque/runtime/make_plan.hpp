@@ -42,6 +42,9 @@ public:
                 if (s.leaf < 0 && is_reduction && !(in_.shapes[in_.g.input(s.node, 0)] == space_of(x))) {
                     return false;
                 }
+                if (s.index >= 0 && in_.shapes[s.node].rank != 0 && !is_value_of(s.node, x)) {
+                    return false;
+                }
                 if (s.result >= 0 && !is_reduction && !is_value_of(s.node, x)) {
                     return false;
                 }
@@ -102,6 +105,7 @@ private:
             place.at = s.output >= 0 ? location{in_.argument_count + s.output, 0}
                                      : allocate(v, place.extents, s.made_by, s.last_use);
             break;
+        case graph::storage_kind::indices: place.steps = contiguous_strides(place.extents); break;
         case graph::storage_kind::view:
             if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
                 copy_for_view(v);
@@ -202,7 +206,7 @@ private:
     constexpr bool varies_along_columns(graph::group const& x, int leaf) const {
         for (int i = 0; i < x.step_count; ++i) {
             graph::step const& s = in_.schedule.steps[x.first_step + i];
-            if (s.leaf == leaf) {
+            if (s.leaf == leaf || s.index == leaf) {
                 return s.varies_along_columns;
             }
         }

@@ -72,6 +72,10 @@ template <class Operation, class... Operands>
 inline constexpr bool has_a_reverse_derivative = false;
 template <class Operation, class... Operands>
 inline constexpr bool begins_with_an_argument = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_one_key = false;
+template <class Operation, class... Operands>
+inline constexpr bool extents_are_known_to_the_compiler = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -169,6 +173,11 @@ constexpr void require() {
         static_assert(begins_with_an_argument<Names...>,
                       "calque: nothing that it starts with depends on an argument: begin with zeros_like(x), say, not "
                       "with a constant");
+    } else if constexpr (Why == one_key_needed) {
+        static_assert(is_one_key<Names...>, "calque: it takes one key, not an array of them");
+    } else if constexpr (Why == extents_not_known) {
+        static_assert(extents_are_known_to_the_compiler<Names...>,
+                      "calque: the compiler does not know the extents: take them from an array, uniform_like(key, x)");
     }
 }
 
