@@ -37,6 +37,8 @@ enum class reason : std::uint8_t {
     assigned_shape_differs,
     no_reverse_derivative,
     loop_without_argument,
+    batches_differ,
+    no_batch_rule,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -66,6 +68,8 @@ constexpr std::string_view sentence(reason r) {
     case reason::assigned_shape_differs: return "the value does not have the variable's shape";
     case reason::no_reverse_derivative: return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
     case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
+    case reason::batches_differ: return "the mapped axes have different extents";
+    case reason::no_batch_rule: return "vmap cannot map it";
     }
     return "";
 }

@@ -92,7 +92,8 @@ private:
             return in[0];
         }
         bool const only_shapes =
-            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned>;
+            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned> ||
+            n.op == code_of<ops::same_batch>;
         shape const& extents = from_.shapes[n.shape];
         bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
         return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;

@@ -60,6 +60,10 @@ template <class Operation, class... Operands>
 inline constexpr bool shape_is_as_asserted = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_a_scalar = false;
+template <class Operation, class... Operands>
+inline constexpr bool mapped_extents_agree = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_a_batch_rule = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -140,6 +144,10 @@ constexpr void require() {
         static_assert(shape_is_as_asserted<Names...>, "calque: the shape is not the asserted one");
     } else if constexpr (Why == not_a_scalar) {
         static_assert(is_a_scalar<Names...>, "calque: grad takes a function that returns a scalar");
+    } else if constexpr (Why == batches_differ) {
+        static_assert(mapped_extents_agree<Names...>, "calque: the mapped axes have different extents");
+    } else if constexpr (Why == no_batch_rule) {
+        static_assert(has_a_batch_rule<Names...>, "calque: vmap cannot map it");
     }
 }
 
