@@ -51,7 +51,7 @@ constexpr Leaf with_same_batch(Leaf const& leaf, handle_base const& reference) {
     graph::value const x = leaf.value();
     graph::value const like = reference.value();
     bool const agrees = x.id == like.id || (x.shape()[0] == like.shape()[0] && x.shape()[0] != dyn);
-    return agrees ? leaf : Leaf(graph::apply<graph::ops::same_batch>(0, x, like), leaf.shared());
+    return Leaf(agrees ? x : graph::apply<graph::ops::same_batch>(0, x, like), leaf.shared());
 }
 
 /// A leaf of a mapped function's result, as an array.
