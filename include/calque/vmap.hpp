@@ -18,18 +18,6 @@ inline constexpr int unmapped = INT_MIN;
 
 namespace detail {
 
-/// Makes two handles point into one graph.
-constexpr void bring_together(handle_base const& a, handle_base const& b) {
-    if (a.value().owner == b.value().owner) {
-        return;
-    }
-    if (a.shared() == nullptr) {
-        b.shared()->move_to(*a.value().owner, nullptr);
-    } else {
-        a.shared()->move_to(*b.value().owner, b.shared());
-    }
-}
-
 /// The leaf with its mapped axis in front.
 template <class Leaf>
 constexpr Leaf with_axis_in_front(Leaf const& leaf, int axis) {
@@ -52,19 +40,6 @@ constexpr Leaf with_same_batch(Leaf const& leaf, handle_base const& reference) {
     graph::value const like = reference.value();
     bool const agrees = x.id == like.id || (x.shape()[0] == like.shape()[0] && x.shape()[0] != dyn);
     return Leaf(agrees ? x : graph::apply<graph::ops::same_batch>(0, x, like), leaf.shared());
-}
-
-/// A leaf of a mapped function's result, as an array.
-template <class Leaf>
-constexpr auto as_array(Leaf const& leaf, handle_base const& beside) {
-    using T = element_of_t<Leaf>;
-    if constexpr (handle<Leaf>) {
-        bring_together(leaf, beside);
-        return expr<T>(leaf.value(), leaf.shared());
-    } else {
-        graph::builder* const owner = beside.value().owner;
-        return expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(leaf)))}, beside.shared());
-    }
 }
 
 /// Calls `fn(axis, leaf)` for the leaves of those trees that are mapped.

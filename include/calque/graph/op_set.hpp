@@ -4,6 +4,7 @@
 
 #include <calque/graph/ops/arithmetic.hpp>
 #include <calque/graph/ops/control.hpp>
+#include <calque/graph/ops/custom.hpp>
 #include <calque/graph/ops/functions.hpp>
 #include <calque/graph/ops/identities.hpp>
 #include <calque/graph/ops/logic.hpp>
@@ -34,7 +35,7 @@ using op_set = op_list<
     ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                    //
     ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                  //
     ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,    //
-    ops::sum_to, ops::same_batch,                                                                                //
+    ops::sum_to, ops::same_batch, ops::cotangent, ops::custom_derivative,                                        //
     ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul,                                                     //
     ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,            //
     ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,     //
