@@ -20,10 +20,10 @@ constexpr auto constant_tree(X const& x) {
     return tree;
 }
 
-/// The gradients of `count` arguments, as a tuple: of a single one they may come without.
-template <int Count, class Gradients>
+/// The gradients of some arguments, as a tuple: that of a single one may come without.
+template <class... X, class Gradients>
 constexpr auto gradients_tuple(Gradients const& gradients) {
-    if constexpr (Count == 1 && !is_positional_v<Gradients>) {
+    if constexpr (have_same_structure<std::tuple<X...>, std::tuple<Gradients>>()) {
         return std::tuple<Gradients>(gradients);
     } else {
         return gradients;
@@ -58,11 +58,12 @@ private:
             std::tuple<X...> arguments{x...}; // which the derivative may assign to
             Y const u = cotangent_of(y, x...);
             Backward backward = backward_.get();
-            auto const gradients =
-                detail::gradients_tuple<static_cast<int>(sizeof...(X))>(backward(std::get<I>(arguments)..., u));
+            auto const gradients = detail::gradients_tuple<X...>(backward(std::get<I>(arguments)..., u));
             using Gradients = std::remove_cv_t<decltype(gradients)>;
             if constexpr (detail::require_direction<std::tuple<X...>, Gradients>()) {
                 return with_derivative(y, u, gradients, x...);
+            } else {
+                return y;
             }
         }
     }

@@ -9,6 +9,8 @@ inline namespace v0 {
 namespace passes {
 namespace detail {
 
+using namespace graph;
+
 /// Carries tangents from a node's inputs to its result.
 ///
 /// An operation has one derivative rule, the reverse one, which is linear in the adjoint u of the result: it is J'u. Its
