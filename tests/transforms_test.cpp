@@ -397,6 +397,42 @@ TEST_CASE("what it captures keeps its derivative; integers and trees are argumen
     check_close(results[1], make<double>({2}, {9, 12}));
 }
 
+// ---- branches and loops
+
+inline constexpr auto folded = [](auto x, auto w) { // captures w
+    return calque::scan([=](auto carried, auto item) { return std::pair{tanh(carried * item + w), carried * w}; },
+                        sum(x * w), x);
+};
+inline constexpr auto chosen = [](auto x, auto w) {
+    return calque::cond(sum(x) > 0, [=] { return x * w; }, [=] { return exp(x) * w; });
+};
+
+TEST_CASE("tangents through scans and branches") {
+    tensor const x = noise<double>({4}, 1), w = make<double>({}, {0.7}), dx = noise<double>({4}, 3), dw = make<double>({}, {-2});
+    using arguments = std::tuple<vector, scalar>;
+    auto const check = [&](auto const& f, std::size_t count) {
+        auto const results = run_all<arguments, arguments>(jvp(f), {x, w, dx, dw});
+        for (std::size_t i = 0; i < count; ++i) {
+            tensor expected(calque::dtype::float64, results[i].extents);
+            for (double const step : {1e-6, -1e-6}) {
+                tensor moved = x, scale = w;
+                for (int k = 0; k < 4; ++k) {
+                    moved.as<double>()[k] += step * dx.as<double>()[k];
+                }
+                *scale.as<double>() += step * *dw.as<double>();
+                tensor const y = run<vector, scalar>(f, {moved, scale}, i);
+                for (calque::extent_t k = 0; k < y.size(); ++k) {
+                    expected.as<double>()[k] += y.as<double>()[k] / (2 * step);
+                }
+            }
+            check_close(results[count + i], expected, 1e-7);
+        }
+    };
+    check(folded, 2);
+    check(chosen, 1);
+    check(grad([](auto a, auto b) { return std::get<0>(folded(a, b)); }), 1); // forward over reverse
+}
+
 // ---- the kernels
 
 TEST_CASE("compiled, they agree with the interpreter") {

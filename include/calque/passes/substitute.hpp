@@ -33,7 +33,10 @@ constexpr void substitute(graph::value from, graph::value to, graph::value* resu
             reads |= image >= 0;
             inputs.push_back(image < 0 ? input : image);
         }
-        if (reads) {
+        op_kind const kind = info(n.op).kind;
+        if (reads && (kind == op_kind::control || kind == op_kind::border)) {
+            owner.fail(reason::control_in_derivative, n.op, inputs.data(), 1);
+        } else if (reads) {
             images[id - from.id] = owner.add(n.op, inputs.data(), n.input_count, n.attribute);
         }
     }

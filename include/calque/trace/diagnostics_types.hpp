@@ -64,6 +64,8 @@ template <class Operation, class... Operands>
 inline constexpr bool mapped_extents_agree = false;
 template <class Operation, class... Operands>
 inline constexpr bool has_a_batch_rule = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_outside_of_custom_derivatives = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -148,6 +150,9 @@ constexpr void require() {
         static_assert(mapped_extents_agree<Names...>, "calque: the mapped axes have different extents");
     } else if constexpr (Why == no_batch_rule) {
         static_assert(has_a_batch_rule<Names...>, "calque: vmap cannot map it");
+    } else if constexpr (Why == control_in_derivative) {
+        static_assert(is_outside_of_custom_derivatives<Names...>,
+                      "calque: a derivative given to custom_vjp takes no branches or loops on the cotangent");
     }
 }
 
