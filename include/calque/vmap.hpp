@@ -76,6 +76,18 @@ public:
     }
 
 private:
+    /// What is mapped of a variable is its value.
+    template <int Axis, class X>
+    static constexpr auto mapped(X const& x) {
+        if constexpr (Axis == unmapped) {
+            return x;
+        } else {
+            return detail::read_variables(x);
+        }
+    }
+    template <int Axis, class X>
+    using mapped_t = decltype(mapped<Axis>(std::declval<X const&>()));
+
     template <int... Mapped, std::size_t... I, class... X>
     constexpr auto map(std::index_sequence<I...> indices, X&... x) const {
         constexpr bool has_axes = sizeof...(Mapped) == sizeof...(X);
@@ -84,18 +96,18 @@ private:
             constexpr bool is_any_mapped = ((Mapped != unmapped) || ... || false);
             static_assert(is_any_mapped, "calque: vmap: no argument is mapped");
             constexpr bool are_arrays =
-                ((Mapped == unmapped || detail::are_arrays(tree_leaves_t<X>{})) && ... && true);
+                ((Mapped == unmapped || detail::are_arrays(tree_leaves_t<mapped_t<Mapped, X>>{})) && ... && true);
             static_assert(are_arrays, "calque: vmap: a number has no axis: write calque::unmapped in place of one");
             using Y = decltype(std::declval<F&>()(x...));
             static_assert(!std::is_void_v<Y>, "calque: vmap takes a function that returns something");
             if constexpr (is_any_mapped && are_arrays && !std::is_void_v<Y>) {
-                return evaluate<Mapped...>(indices, x...);
+                return evaluate<Mapped...>(indices, mapped<Mapped>(x)...);
             }
         }
     }
 
     template <int... Mapped, std::size_t... I, class... X>
-    constexpr auto evaluate(std::index_sequence<I...>, X&... x) const {
+    constexpr auto evaluate(std::index_sequence<I...>, X... x) const {
         detail::handle_base const* reference = nullptr; // the leaf of which the number of examples is known best
         auto const move_axis = [&](int axis, auto& leaf) {
             leaf = detail::with_axis_in_front(leaf, axis);

@@ -143,14 +143,20 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
     };
     for (node_id const id : wrt) {
         if (id <= last) {
-            is_wrt[id - first] = true; // what it depends on is not asked for through it
+            is_wrt[id - first] = true;
         }
     }
     for (seed const& s : seeds) {
         add(s.of, {&owner, s.adjoint});
     }
+    sequence<node_id> taken(last - first + 1);
     for (node_id id = last; id >= first; --id) {
-        if (!depends[id - first] || is_wrt[id - first]) {
+        if (is_wrt[id - first]) { // what it depends on is not asked for through it, even if a loop made it
+            taken[id - first] = adjoints[id - first];
+            adjoints[id - first] = -1;
+            continue;
+        }
+        if (!depends[id - first]) {
             continue;
         }
         if (is_control(owner[id])) {
@@ -170,7 +176,7 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
         vjp_table<decltype(receive)>::call({&owner, adjoints[id - first]}, {&owner, id}, receive);
     }
     for (node_id const id : wrt) {
-        gradients.push_back(id <= last ? adjoints[id - first] : -1);
+        gradients.push_back(id <= last ? taken[id - first] : -1);
     }
 }
 

@@ -62,7 +62,8 @@ constexpr auto read_variables(X const& x) {
 }
 
 /// Makes two handles point into one graph.
-constexpr void bring_together(handle_base const& a, handle_base const& b) {
+template <class A, class B>
+constexpr void bring_together(A const& a, B const& b) {
     if (a.value().owner == b.value().owner) {
         return;
     }
