@@ -171,7 +171,7 @@ public:
             }
         }
         for (node_id id = first_; id <= last; ++id) {
-            if (is_needed(id)) {
+            if (is_needed(id) && owner_.is_visible(owner_[id].region)) { // others belong to a branch or loop
                 images_[id - first_] = image_of(id);
             }
         }
