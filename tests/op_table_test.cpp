@@ -30,7 +30,7 @@ std::string_view name_of_kind(op_kind kind) {
     case op_kind::view: return "view";
     case op_kind::contraction: return "product";
     case op_kind::movement: return "movement";
-    case op_kind::control: return "control";
+    case op_kind::control: return "branch or loop";
     case op_kind::border: return "border";
     }
     return "";
@@ -49,11 +49,12 @@ std::string name_of_set(calque::dtype_set set) {
     }
 }
 
-/// Whether an operation has a derivative: a rule of its own, or for those of any arity one in passes/differentiate.hpp.
-/// (A `while_loop` has none.)
+/// Whether an operation has a derivative: a rule of its own, or for those of any arity, and for what crosses the border of
+/// a region, one in passes/differentiate.hpp.
 template <class Op>
 constexpr bool has_derivative() {
-    return (Op::arity < 0 && !std::is_same_v<Op, calque::graph::ops::while_loop>) || Op::kind == op_kind::border || requires { &Op::template vjp<value, value, value>; } ||
+    constexpr bool has_none = std::is_same_v<Op, ops::cotangent> || std::is_same_v<Op, ops::while_loop>;
+    return (Op::arity < 0 && !has_none) || Op::kind == op_kind::border || requires { &Op::template vjp<value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value, value>; };
 }

@@ -39,6 +39,10 @@ enum class reason : std::uint8_t {
     loop_without_argument,
     one_key_needed,
     extents_not_known,
+    batches_differ,
+    no_batch_rule,
+    escapes_vmap,
+    control_in_derivative,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -70,6 +74,10 @@ constexpr std::string_view sentence(reason r) {
     case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
     case reason::one_key_needed: return "it takes one key, not an array of them";
     case reason::extents_not_known: return "the compiler does not know the extents: take them from an array, uniform_like(key, x)";
+    case reason::batches_differ: return "the mapped axes have different extents";
+    case reason::no_batch_rule: return "vmap cannot map it";
+    case reason::escapes_vmap: return "a value made inside a mapped function is used outside it: return it from the function";
+    case reason::control_in_derivative: return "it is in a derivative given to custom_vjp, which takes no branches or loops on the cotangent";
     }
     return "";
 }

@@ -222,7 +222,7 @@ private:
                     s.result.template as<T>()[i] = static_cast<T>(i);
                 }
             });
-        } else if constexpr (!std::is_same_v<Op, ops::argument>) {
+        } else if constexpr (!std::is_same_v<Op, ops::argument> && !std::is_same_v<Op, ops::example>) {
             std::uint64_t bits = s.n.attribute;
             if constexpr (!std::is_same_v<Op, ops::constant>) {
                 static_assert(std::is_same_v<Op, ops::element_count>, "calque: write here how to run the operation");
@@ -246,6 +246,7 @@ private:
             detail::gather(x, detail::part_placement(x.extents, s.inputs + 1, part, axis), s.result);
         } else {
             static_assert(std::is_same_v<Op, ops::reshape> || std::is_same_v<Op, ops::reshape_like> ||
+                              std::is_same_v<Op, ops::merge_axes> || std::is_base_of_v<ops::custom_op, Op> ||
                               std::is_same_v<Op, ops::expand_dims> || std::is_same_v<Op, ops::squeeze>,
                           "calque: write here how to run the operation");
             s.result.data = x.data;

@@ -25,6 +25,10 @@ enum class op_kind : std::uint8_t {
 };
 
 /// The defaults of an operation; a struct overrides what differs.
+///
+/// Beside its shape rule an operation has a rule for `vmap`, unless it is a source: `batch(in)` is called with a
+/// `passes::mapped_node` where an input that lends its elements has a batch axis in front, and returns the result with
+/// one. The families below state it once.
 struct op_defaults {
     static constexpr dtype_set accepts = dtype_set::all;
     static constexpr int cost = 1; // instructions a pack, for the fusion cost model
@@ -49,6 +53,7 @@ struct elementwise : op_defaults {
     static constexpr int arity = Arity;
 
     static constexpr shape infer(inference& in) { return broadcast_inputs(in); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
 /// An elementwise question: the result is bool.
@@ -62,6 +67,8 @@ struct reduction : op_defaults {
     static constexpr op_kind kind = op_kind::reduction;
     static constexpr int arity = 1;
     static constexpr bool has_identity = true;
+
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 
     static constexpr shape infer_reduction(inference& in, bool allow_empty) {
         shape result = in.input(0);

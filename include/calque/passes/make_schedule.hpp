@@ -355,7 +355,7 @@ private:
     /// Views whose elements lie in memory as those of the array that they view.
     constexpr bool keeps_order(node_id id) const {
         return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) || g_.is<graph::ops::reshape>(id) ||
-               g_.is<graph::ops::reshape_like>(id);
+               g_.is<graph::ops::reshape_like>(id) || g_.is<graph::ops::merge_axes>(id);
     }
 
     constexpr void find_last_uses() {

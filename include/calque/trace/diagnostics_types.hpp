@@ -76,6 +76,14 @@ template <class Operation, class... Operands>
 inline constexpr bool is_one_key = false;
 template <class Operation, class... Operands>
 inline constexpr bool extents_are_known_to_the_compiler = false;
+template <class Operation, class... Operands>
+inline constexpr bool mapped_extents_agree = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_a_batch_rule = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_returned_by_vmap = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_outside_of_custom_derivatives = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -178,6 +186,16 @@ constexpr void require() {
     } else if constexpr (Why == extents_not_known) {
         static_assert(extents_are_known_to_the_compiler<Names...>,
                       "calque: the compiler does not know the extents: take them from an array, uniform_like(key, x)");
+    } else if constexpr (Why == batches_differ) {
+        static_assert(mapped_extents_agree<Names...>, "calque: the mapped axes have different extents");
+    } else if constexpr (Why == no_batch_rule) {
+        static_assert(has_a_batch_rule<Names...>, "calque: vmap cannot map it");
+    } else if constexpr (Why == escapes_vmap) {
+        static_assert(is_returned_by_vmap<Names...>,
+                      "calque: a value made inside a mapped function is used outside it: return it from the function");
+    } else if constexpr (Why == control_in_derivative) {
+        static_assert(is_outside_of_custom_derivatives<Names...>,
+                      "calque: a derivative given to custom_vjp takes no branches or loops on the cotangent");
     }
 }
 

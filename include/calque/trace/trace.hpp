@@ -86,6 +86,9 @@ template <class F, class... Specs>
 constexpr void run_body(graph::builder& owner) {
     [[maybe_unused]] argument_source source(owner);
     [[maybe_unused]] body_run<F, Specs...> const run{owner, instance<F>(), unflatten<Specs>(source)...};
+    if (graph::node_id const id = graph::find_escaped_example(owner.view()); id >= 0) {
+        owner.fail(graph::reason::escapes_vmap, owner[id].op, &id, 1, "vmap");
+    }
 }
 
 /// What the first evaluation tells.

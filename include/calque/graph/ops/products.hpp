@@ -35,6 +35,17 @@ struct matmul : op_defaults {
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
         return std::array{graph::matmul(dy, graph::transpose(b)), graph::matmul(graph::transpose(a), dy)};
     }
+    static constexpr auto batch(auto const& in) {
+        if (!in.is_mapped(1)) {
+            return graph::matmul_rows(in.batch(0), in.part(1), in.shape_of_result());
+        }
+        if (!in.is_mapped(0)) { // (a b)' = b' a'
+            return graph::transpose(graph::matmul_rows(graph::transpose(in.batch(1), 0x120), graph::transpose(in.part(0)),
+                                                       graph::transpose(in.shape_of_result(), 0x120)),
+                                    0x120);
+        }
+        return graph::matmul_each(in.batch(0), in.batch(1));
+    }
 };
 
 } // namespace graph::ops
