@@ -89,12 +89,13 @@ constexpr void add_assigned_variables(graph::builder& owner) {
 /// Assigns a tree of values to a tree of variables of the same structure, leaf by leaf.
 template <class Variables, class Values>
 constexpr void assign(Variables const& to, Values const& values) {
-    tree_map(
-        [](auto const& variable, auto const& value) {
-            variable.assign(value);
-            return value;
-        },
-        to, values);
+    constexpr bool same_structure = detail::have_same_structure<Variables, Values>();
+    static_assert(same_structure, "calque: assign takes values of the same structure as the variables");
+    if constexpr (same_structure) {
+        for_each_indexed_leaf(to, [&values](auto index, auto const& variable) {
+            variable.assign(detail::leaf_at<decltype(index)::value, Values>(values));
+        });
+    }
 }
 
 } // namespace v0
