@@ -31,7 +31,8 @@ inline constexpr auto dot = [](auto x, auto y) { return sum(x * y); };
 inline constexpr auto norm = [](auto x) { return std::tuple{sum(x * x), x * 2, 1.f}; };
 
 static_assert(std::is_same_v<output_t<decltype(vmap(dot)), spec<float, 4, 3>, spec<float, 4, 3>>, spec<float, 4>>);
-static_assert(std::is_same_v<output_t<decltype(vmap<1, 0>(dot)), spec<float, 3, 4>, spec<float, dyn, 3>>, spec<float, 4>>);
+static_assert(
+    std::is_same_v<output_t<decltype(vmap<1, 0>(dot)), spec<float, 3, 4>, spec<float, dyn, 3>>, spec<float, 4>>);
 static_assert(std::is_same_v<output_t<decltype(vmap<-1, unmapped>(dot)), spec<float, 3, dim("n")>, spec<float, 3>>,
                              spec<float, dim("n")>>);
 static_assert(std::is_same_v<output_t<decltype(vmap(norm)), spec<double, dyn, 3>>,
@@ -102,7 +103,8 @@ TEST_CASE("other axes, and every argument mapped") {
         cube const w = random<cube>(batch, 5, 3);
         matrix expected({batch, 3});
         for (std::size_t i = 0; i < batch; ++i) {
-            xt::view(expected, i) = one(vector(xt::view(x, xt::all(), i)), row_of(w, i), vector(xt::view(b, xt::all(), i)));
+            xt::view(expected, i) =
+                one(vector(xt::view(x, xt::all(), i)), row_of(w, i), vector(xt::view(b, xt::all(), i)));
         }
         check_close(matrix(all(x, w, b)), expected);
     }
@@ -145,9 +147,8 @@ TEST_CASE("gradients of each example") {
     check_close(cube(all(w, x, labels)), expected);
 
     // The gradient of the mean is the mean of the gradients.
-    auto const total = calque::function(grad([](auto v, auto rows, auto classes) {
-        return mean(vmap<unmapped, 0, 0>(loss)(v, rows, classes));
-    }));
+    auto const total = calque::function(
+        grad([](auto v, auto rows, auto classes) { return mean(vmap<unmapped, 0, 0>(loss)(v, rows, classes)); }));
     check_close(matrix(total(w, x, labels)), matrix(xt::mean(expected, {0})));
 }
 
@@ -231,9 +232,7 @@ TEST_CASE("in a body: what is captured is the same for all, mapped outside or no
 
 TEST_CASE("grad of vmap of grad") {
     // d/dx of sum_i (3 x_i^2) w_i
-    auto constexpr slopes = [](auto x, auto w) {
-        return sum(vmap(grad([](auto z) { return z * z * z; }))(x) * w);
-    };
+    auto constexpr slopes = [](auto x, auto w) { return sum(vmap(grad([](auto z) { return z * z * z; }))(x) * w); };
     vector const x = random<vector>(5), w = random<vector>(5);
     check_close(vector(calque::function(grad(slopes))(x, w)), vector(6. * x * w));
     // Each example's second derivative.

@@ -40,9 +40,9 @@ struct matmul : op_defaults {
             return graph::matmul_rows(in.batch(0), in.part(1), in.shape_of_result());
         }
         if (!in.is_mapped(0)) { // (a b)' = b' a'
-            return graph::transpose(graph::matmul_rows(graph::transpose(in.batch(1), 0x120), graph::transpose(in.part(0)),
-                                                       graph::transpose(in.shape_of_result(), 0x120)),
-                                    0x120);
+            auto const turned = [](auto x) { return graph::transpose(x, 0x120); };
+            auto const left = graph::transpose(in.part(0));
+            return turned(graph::matmul_rows(turned(in.batch(1)), left, turned(in.shape_of_result())));
         }
         return graph::matmul_each(in.batch(0), in.batch(1));
     }
