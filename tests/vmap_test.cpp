@@ -275,6 +275,46 @@ TEST_CASE("a function may assign to its parameters") {
     check_close(vector(calque::function(vmap(assigns))(vector{1, 2, 3})), vector{2, 5, 10});
 }
 
+TEST_CASE("views, movements and indices of dynamic extents, compiled") {
+    auto constexpr moves = [](auto x, auto at) {
+        auto const y = tanh(x);
+        return std::tuple{calque::take<0>(y, at),
+                          calque::take<1>(x, at),
+                          calque::reshape(y, dyn) * 2,
+                          calque::view(y, calque::range(0, -1), calque::range(1, 9, 2)),
+                          calque::concatenate<0>(y, x, calque::zeros_like(x) + 1),
+                          calque::transpose(y) - calque::transpose(x),
+                          calque::cast<double>(calque::argmax<1>(x)),
+                          calque::softmax<0>(x) + sum<0>(y) * calque::mean(x),
+                          matmul(calque::transpose(x), y)};
+    };
+    auto const one = calque::function(moves);
+    auto const check = [&](auto const& all, auto const& example, std::size_t batch) {
+        for (std::size_t i = 0; i < batch; ++i) {
+            [&]<std::size_t... K>(std::index_sequence<K...>) {
+                auto const expected = example(i);
+                (check_close(std::decay_t<decltype(std::get<K>(expected))>(xt::view(std::get<K>(all), i)),
+                             std::get<K>(expected)),
+                 ...);
+            }(std::make_index_sequence<9>{});
+        }
+    };
+    for (std::size_t const batch : {1u, 3u}) {
+        cube const x = random<cube>(batch, 4, 5);
+        xt::xtensor<std::int32_t, 2> at({batch, 3});
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            at.flat(i) = static_cast<std::int32_t>(i * 7 % 11) - 5; // some from the end, some beyond
+        }
+        xt::xtensor<std::int32_t, 1> const first = xt::view(at, 0);
+        auto const at_of = [&](std::size_t i) { return xt::xtensor<std::int32_t, 1>(xt::view(at, i)); };
+        check(calque::function(vmap(moves))(x, at), [&](std::size_t i) { return one(row_of(x, i), at_of(i)); }, batch);
+        check(calque::function(vmap<0, unmapped>(moves))(x, first),
+              [&](std::size_t i) { return one(row_of(x, i), first); }, batch);
+        check(calque::function(vmap<unmapped, 0>(moves))(row_of(x, 0), at),
+              [&](std::size_t i) { return one(row_of(x, 0), at_of(i)); }, batch);
+    }
+}
+
 TEST_CASE("batches of different sizes are an error of the call") {
     auto const f = calque::function(vmap(dot), {.name = "dots"});
     matrix const x = random<matrix>(3, 4);
