@@ -250,6 +250,7 @@ TEST_CASE("products") {
     check_with_gradients({{{1, 3}}, {{3, 1}}}, f);
     check({{{2, 0}}, {{0, 4}}}, f);
     check({{{2, 3}}}, [](values a) { return matmul(a[0], transpose(a[0])); });
+    check_with_gradients({{{2, 2, 3}}, {{2, 3, 2}}}, [](values a) { return matmul_each(a[0], a[1]); });
 }
 
 TEST_CASE("views") {

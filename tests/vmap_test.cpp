@@ -129,6 +129,36 @@ TEST_CASE("products of matrices of dynamic extents") {
     check_close(cube(calque::function(vmap<unmapped, 0>(product))(row_of(a, 0), b)), expected);
 }
 
+TEST_CASE("products of large matrices, of views and of integers, one pair after the other") {
+    auto const all = calque::function(vmap([](auto a, auto b) {
+        return std::tuple{matmul(a, b), matmul(calque::transpose(b), calque::transpose(a)) + 1};
+    }));
+    auto const check = [&]<class T>(T, std::size_t m, std::size_t k, std::size_t n, std::size_t batch) {
+        xt::xtensor<T, 3> a({batch, m, k}), b({batch, k, n}), expected = xt::zeros<T>({batch, m, n});
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.flat(i) = static_cast<T>(i * 7 % 23) - 11;
+        }
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            b.flat(i) = static_cast<T>(i * 5 % 19) - 9;
+        }
+        for (std::size_t i = 0; i < batch * m * k * n; ++i) { // sums of integers: exact in every order
+            std::size_t const column = i % n, inner = i / n % k, row = i / n / k % m, e = i / n / k / m;
+            expected(e, row, column) += a(e, row, inner) * b(e, inner, column);
+        }
+        auto const [products, turned] = all(a, b);
+        CHECK(products == expected);
+        CHECK(turned == xt::xtensor<T, 3>(xt::transpose(expected, {0, 2, 1}) + T(1)));
+    };
+    check(0.f, 70, 90, 50, 3);
+    check(0.f, 3, 5, 2, 4);
+    check(0.f, 4, 0, 3, 2);
+    check(0.f, 4, 3, 5, 0);
+    check(std::int32_t(0), 6, 7, 5, 3);
+    xt::xtensor<float, 3> const a = xt::ones<float>({2, 4, 3}), b = xt::ones<float>({2, 3, 5});
+    CHECK(all.plan(a, b).text().find("batch_matmul") != std::string::npos);
+    CHECK_THROWS_AS(all(a, a), calque::shape_error const&);
+}
+
 inline constexpr auto loss = [](auto w, auto x, auto label) {
     auto const scores = tanh(matmul(x, w));
     return -sum(calque::one_hot<double>(label, 4) * calque::log_softmax<-1>(scores));
