@@ -55,7 +55,7 @@ constexpr value matmul_each(value a, value b) {
     if (left[1] == 1) {
         return sum(transpose(a, 0x120) * b, 2);
     }
-    return apply<ops::batch_matmul>(0, a, b);
+    return batch_matmul(a, b);
 }
 
 // ---- taking elements

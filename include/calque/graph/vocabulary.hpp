@@ -31,6 +31,7 @@ constexpr value slice_adjoint(value x, value like, std::uint64_t lists);
 constexpr value take(value x, value indices, std::uint64_t axis);
 constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis);
 constexpr value matmul(value a, value b);
+constexpr value batch_matmul(value a, value b);
 
 // Of batches, whose first axis counts examples: graph/batches.hpp.
 constexpr value merge_axes(value x, int first);

@@ -2,7 +2,7 @@
 // Reverse-mode differentiation: appends to a graph the nodes that compute gradients. It nests.
 #pragma once
 
-#include <calque/graph/batches.hpp>
+#include <calque/graph/value.hpp>
 #include <calque/passes/differentiate_control.hpp>
 #include <calque/passes/substitute.hpp>
 

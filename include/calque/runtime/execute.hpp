@@ -334,7 +334,8 @@ private:
     }
 
     template <class T>
-    void run_products(group_plan const& loops, moved_value const& to, moved_value const& a, moved_value const& b) const {
+    void run_products(group_plan const& loops, moved_value const& to, moved_value const& a,
+                      moved_value const& b) const {
         auto const matrix = [](moved_value const& x, std::ptrdiff_t i) {
             return kernels::matrix_ref<T>{reinterpret_cast<T const*>(x.data) + i * x.steps[0], x.steps[1], x.steps[2]};
         };

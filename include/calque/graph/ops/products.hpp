@@ -73,8 +73,8 @@ struct batch_matmul : op_defaults {
         return {is_static(b[0]) || a[0] == dyn ? b[0] : a[0], a[1], b[2]};
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
-        return std::array{graph::matmul_each(dy, graph::transpose(b, 0x120)),
-                          graph::matmul_each(graph::transpose(a, 0x120), dy)};
+        return std::array{graph::batch_matmul(dy, graph::transpose(b, 0x120)),
+                          graph::batch_matmul(graph::transpose(a, 0x120), dy)};
     }
     static constexpr auto batch(auto const& in) {
         auto const products = graph::matmul_each(graph::merge_axes(in.batch(0), 0), graph::merge_axes(in.batch(1), 0));
