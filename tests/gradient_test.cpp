@@ -256,6 +256,8 @@ TEST_CASE("products") {
     check({a, v}, [](values x) { return matmul(x[0], x[1]); });
     check({v, noise<double>({3}, 4)}, [](values x) { return matmul(x[0], x[1]); });
     check({a}, [](values x) { return matmul(x[0], transpose(x[0])); });
+    check({noise<double>({2, 3, 4}, 5), noise<double>({2, 4, 2}, 6)},
+          [](values x) { return apply<ops::batch_matmul>(0, x[0], x[1]); });
 }
 
 TEST_CASE("views and movements") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `jvp`, `vjp`, `jacobian`, `hessian` and `custom_vjp`: what they return, what they compute, and that they nest with each
-// other, with `grad` and with `vmap`. (Forward derivatives of each operation: gradient_test.cpp.)
+// `jvp`, `vjp`, `jacobian`, `hessian` and `custom_vjp`: what they return, what they compute, and that they nest with
+// each other, with `grad` and with `vmap`. (Forward derivatives of each operation: gradient_test.cpp.)
 #include <calque/calque.hpp>
 #include <calque/custom_vjp.hpp>
 #include <calque/jacobian.hpp>
@@ -96,7 +96,8 @@ TEST_CASE("a tangent beside a value") {
     CHECK(*both[0].as<double>() == 8);
     CHECK(*both[1].as<double>() == 6);
 
-    tensor const x = noise<double>({4}, 1), w = noise<double>({4, 3}, 2), dx = noise<double>({4}, 3), dw = noise<double>({4, 3}, 4);
+    tensor const x = noise<double>({4}, 1), w = noise<double>({4, 3}, 2), dx = noise<double>({4}, 3),
+                 dw = noise<double>({4, 3}, 4);
     using arguments = std::tuple<vector, matrix>;
     tensor const whole = run<arguments, arguments>(jvp(layer), {x, w, dx, dw}, 1);
     tensor const by_x = run<arguments, vector>(jvp<0>(layer), {x, w, dx}, 1);
@@ -124,7 +125,8 @@ TEST_CASE("tangents of trees, numbers, integers, and of what does not depend on 
         return std::tuple{x * scale, calque::argmax<0>(y), y * 0 + 2, 3.};
     };
     using pair = std::tuple<vector, vector>;
-    tensor const x = noise<double>({4}, 1), y = noise<double>({4}, 2), dx = noise<double>({4}, 3), dy = noise<double>({4}, 4);
+    tensor const x = noise<double>({4}, 1), y = noise<double>({4}, 2), dx = noise<double>({4}, 3),
+                 dy = noise<double>({4}, 4);
     tensor const scale = make<double>({}, {2}), ds = make<double>({}, {3});
     auto const results = run_all<std::tuple<pair, double>, std::tuple<pair, double>>(jvp(f), {x, y, scale, dx, dy, ds});
     REQUIRE(results.size() == 8);
@@ -192,8 +194,9 @@ TEST_CASE("a cotangent pulled back") {
 TEST_CASE("cotangents of a tuple; one of integers has no part") {
     auto constexpr f = [](auto x) { return std::tuple{x * x, calque::argmax<0>(x), sum(x)}; };
     using cotangent = std::tuple<vector, spec<std::int64_t>, scalar>;
-    auto const results = run_all<vector, cotangent>(
-        vjp(f), {make<double>({4}, {1, 2, 3, 4}), make<double>({4}, {1, 1, 0, 1}), make<std::int64_t>({}, {5}), make<double>({}, {10})});
+    auto const results =
+        run_all<vector, cotangent>(vjp(f), {make<double>({4}, {1, 2, 3, 4}), make<double>({4}, {1, 1, 0, 1}),
+                                            make<std::int64_t>({}, {5}), make<double>({}, {10})});
     check_close(results[3], make<double>({4}, {12, 14, 10, 18}));
 }
 
@@ -284,24 +287,31 @@ TEST_CASE("Hessians are symmetric, and the differences of gradients") {
     }
     check_close(run<vector>(hessian(pairs), {x}), differences<vector>(grad(pairs), {x}, 0), 1e-8);
     auto constexpr of_second = [](auto a, auto b) { return sum(exp(a) * b * b); };
-    check_close(run<spec<double, 2, 2>, spec<double, 2, 2>>(hessian<1>(of_second), {noise<double>({2, 2}, 2), noise<double>({2, 2}, 3)}),
-                differences<spec<double, 2, 2>, spec<double, 2, 2>>(grad<1>(of_second), {noise<double>({2, 2}, 2), noise<double>({2, 2}, 3)}, 1), 1e-8);
+    check_close(run<spec<double, 2, 2>, spec<double, 2, 2>>(hessian<1>(of_second),
+                                                            {noise<double>({2, 2}, 2), noise<double>({2, 2}, 3)}),
+                differences<spec<double, 2, 2>, spec<double, 2, 2>>(
+                    grad<1>(of_second), {noise<double>({2, 2}, 2), noise<double>({2, 2}, 3)}, 1),
+                1e-8);
 }
 
 TEST_CASE("of each example") {
     tensor const x = noise<double>({3, 4}, 1);
     tensor const all = run<spec<double, dyn, 4>>(vmap(hessian(energy)), {x});
     tensor const slopes = run<spec<double, 3, 4>, vector>(
-        vmap<0, unmapped>([](auto row, auto v) { return std::get<1>(jvp(energy)(row, v)); }), {x, noise<double>({4}, 2)});
+        vmap<0, unmapped>([](auto row, auto v) { return std::get<1>(jvp(energy)(row, v)); }),
+        {x, noise<double>({4}, 2)});
     REQUIRE(all.extents == calque::shape{3, 4, 4});
     for (int i = 0; i < 3; ++i) {
         tensor const one = tensor::copy_of({4}, x.as<double>() + 4 * i);
         tensor const h = run<vector>(hessian(energy), {one});
         check_close(tensor::copy_of({4, 4}, all.as<double>() + 16 * i), h);
-        check_close(tensor::copy_of({}, slopes.as<double>() + i), run<vector, vector>(jvp(energy), {one, noise<double>({4}, 2)}, 1));
+        check_close(tensor::copy_of({}, slopes.as<double>() + i),
+                    run<vector, vector>(jvp(energy), {one, noise<double>({4}, 2)}, 1));
     }
     // A tangent of a batch is the batch of tangents.
-    auto constexpr of_batch = [](auto rows, auto directions) { return std::get<1>(jvp(vmap(energy))(rows, directions)); };
+    auto constexpr of_batch = [](auto rows, auto directions) {
+        return std::get<1>(jvp(vmap(energy))(rows, directions));
+    };
     auto constexpr each = vmap([](auto row, auto direction) { return std::get<1>(jvp(energy)(row, direction)); });
     tensor const d = noise<double>({3, 4}, 5);
     check_close(run<spec<double, 3, 4>, spec<double, 3, 4>>(of_batch, {x, d}),
@@ -334,7 +344,8 @@ TEST_CASE("the author's derivative, and the function's own value") {
     calque::graph::builder optimized;
     calque::passes::optimize(alone.view(), optimized);
     CHECK(optimized.node_count() == 5);
-    constexpr auto slope = calque::trace<vector, vector>(calque::value_and_grad([](auto a, auto b) { return sum(length(a, b)); }));
+    constexpr auto slope =
+        calque::trace<vector, vector>(calque::value_and_grad([](auto a, auto b) { return sum(length(a, b)); }));
     calque::graph::builder together;
     calque::passes::optimize(slope.view(), together);
     std::string const text = calque::graph::to_text(together.view());
@@ -353,11 +364,14 @@ TEST_CASE("first derivatives through it, by grad, jvp, vjp, jacobian and vmap") 
     using two = std::tuple<vector, vector>;
     check_close(run<two, two>(jvp(length), {x, y, t, x}, 1), run<two, two>(jvp(steep_length), {x, y, t, x}, 1));
     check_close(run<two, vector>(vjp(length), {x, y, t}, 2), run<two, vector>(vjp(steep_length), {x, y, t}, 2));
-    check_close(run<vector, vector>(jacobian<1>(length), {x, y}), run<vector, vector>(jacobian<1>(steep_length), {x, y}));
+    check_close(run<vector, vector>(jacobian<1>(length), {x, y}),
+                run<vector, vector>(jacobian<1>(steep_length), {x, y}));
     tensor const rows = noise<double>({3, 4}, 5);
     using batch = spec<double, 3, 4>;
-    check_close(run<batch, vector>(grad<0>(each<length>), {rows, y}), run<batch, vector>(grad<0>(each<steep_length>), {rows, y}));
-    check_close(run<batch, vector>(grad<1>(each<length>), {rows, y}), run<batch, vector>(grad<1>(each<steep_length>), {rows, y}));
+    check_close(run<batch, vector>(grad<0>(each<length>), {rows, y}),
+                run<batch, vector>(grad<0>(each<steep_length>), {rows, y}));
+    check_close(run<batch, vector>(grad<1>(each<length>), {rows, y}),
+                run<batch, vector>(grad<1>(each<steep_length>), {rows, y}));
     check_close(run<batch, vector>(vmap<0, unmapped>(grad(loss<length>)), {rows, y}),
                 run<batch, vector>(vmap<0, unmapped>(grad(loss<steep_length>)), {rows, y}));
 }
@@ -392,7 +406,8 @@ TEST_CASE("what it captures keeps its derivative; integers and trees are argumen
                                             auto [a, b] = pair;
                                             return std::tuple{std::tuple{u * a, u * 3 * b}};
                                         });
-    auto const results = run_all<std::tuple<spec<double, 2>, spec<double, 2>>>(grad(of_tree), {make<double>({2}, {1, 2}), make<double>({2}, {3, 4})});
+    auto const results = run_all<std::tuple<spec<double, 2>, spec<double, 2>>>(
+        grad(of_tree), {make<double>({2}, {1, 2}), make<double>({2}, {3, 4})});
     check_close(results[0], make<double>({2}, {1, 2}));
     check_close(results[1], make<double>({2}, {9, 12}));
 }
@@ -400,15 +415,20 @@ TEST_CASE("what it captures keeps its derivative; integers and trees are argumen
 // ---- branches and loops
 
 inline constexpr auto folded = [](auto x, auto w) { // captures w
-    return calque::scan([=](auto carried, auto item) { return std::pair{tanh(carried * item + w), carried * w}; },
-                        sum(x * w), x);
+    return calque::scan(
+        [=](auto carried, auto item) {
+            return std::pair{tanh(carried * item + w), carried * w};
+        },
+        sum(x * w), x);
 };
 inline constexpr auto chosen = [](auto x, auto w) {
-    return calque::cond(sum(x) > 0, [=] { return x * w; }, [=] { return exp(x) * w; });
+    return calque::cond(
+        sum(x) > 0, [=] { return x * w; }, [=] { return exp(x) * w; });
 };
 
 TEST_CASE("tangents through scans and branches") {
-    tensor const x = noise<double>({4}, 1), w = make<double>({}, {0.7}), dx = noise<double>({4}, 3), dw = make<double>({}, {-2});
+    tensor const x = noise<double>({4}, 1), w = make<double>({}, {0.7}), dx = noise<double>({4}, 3),
+                 dw = make<double>({}, {-2});
     using arguments = std::tuple<vector, scalar>;
     auto const check = [&](auto const& f, std::size_t count) {
         auto const results = run_all<arguments, arguments>(jvp(f), {x, w, dx, dw});

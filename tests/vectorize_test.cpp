@@ -42,7 +42,8 @@ tensor small_integers(shape const& s, unsigned seed) { // -8 to 7, or 0 to 15
     tensor const wide = tests::noise<std::int32_t>(s, seed);
     tensor t(calque::dtype_of<T>, s);
     for (extent_t i = 0; i < t.size(); ++i) {
-        t.as<T>()[i] = static_cast<T>(std::is_signed_v<T> ? wide.as<std::int32_t>()[i] : wide.as<std::int32_t>()[i] + 8);
+        t.as<T>()[i] =
+            static_cast<T>(std::is_signed_v<T> ? wide.as<std::int32_t>()[i] : wide.as<std::int32_t>()[i] + 8);
     }
     return t;
 }
@@ -57,9 +58,8 @@ shape joined(shape const& outer, shape const& inner) {
 
 /// Example `i` of a batch.
 tensor example_of(tensor const& batch, shape const& extents, extent_t i) {
-    return calque::with_type_of(batch.type, [&]<class T>() {
-        return tensor::copy_of(extents, batch.as<T>() + i * extents.size());
-    });
+    return calque::with_type_of(
+        batch.type, [&]<class T>() { return tensor::copy_of(extents, batch.as<T>() + i * extents.size()); });
 }
 
 /// The results of the examples, one after the other.
@@ -96,7 +96,8 @@ value mapped(std::vector<value> const& arguments, unsigned mask, int axes, graph
     return result;
 }
 
-/// Whether a graph has what tracing emits for dynamic extents only: optimization takes for granted that none broadcasts.
+/// Whether a graph has what tracing emits for dynamic extents only: optimization takes for granted that none
+/// broadcasts.
 bool stretches_unseen(graph_view const& g) {
     for (node_id id = 0; id < g.node_count; ++id) {
         if (g.is<ops::sum_to>(id)) {
@@ -119,7 +120,7 @@ void check_batch(std::vector<parameter> const& parameters, unsigned mask, shape 
             std::vector<tensor> one;
             for (std::size_t k = 0; k < parameters.size(); ++k) {
                 bool const is_mapped = (mask >> k & 1u) != 0;
-                one.push_back(!is_mapped            ? arguments[k]
+                one.push_back(!is_mapped          ? arguments[k]
                               : batch.size() == 0 ? parameters[k].fill(parameters[k].extents, 0)
                                                   : example_of(arguments[k], parameters[k].extents, i));
             }
@@ -249,6 +250,7 @@ TEST_CASE("products") {
     check_with_gradients({{{1, 3}}, {{3, 1}}}, f);
     check({{{2, 0}}, {{0, 4}}}, f);
     check({{{2, 3}}}, [](values a) { return matmul(a[0], transpose(a[0])); });
+    check_with_gradients({{{2, 2, 3}}, {{2, 3, 2}}}, [](values a) { return matmul_each(a[0], a[1]); });
 }
 
 TEST_CASE("views") {
@@ -270,8 +272,7 @@ TEST_CASE("movements") {
         return concatenate(parts, 3, 0);
     });
     check({{{2, 3, 4}}}, [](values a) { return iota_like(a[0], 1, dtype::float64) + element_count(a[0], 6); });
-    check({{{3}, &small_integers<std::int32_t>}},
-          [](values a) { return one_hot(a[0], 5, dtype::float64); });
+    check({{{3}, &small_integers<std::int32_t>}}, [](values a) { return one_hot(a[0], 5, dtype::float64); });
 }
 
 TEST_CASE("taking elements, at the same positions of all examples and at positions of their own") {

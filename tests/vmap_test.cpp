@@ -31,7 +31,8 @@ inline constexpr auto dot = [](auto x, auto y) { return sum(x * y); };
 inline constexpr auto norm = [](auto x) { return std::tuple{sum(x * x), x * 2, 1.f}; };
 
 static_assert(std::is_same_v<output_t<decltype(vmap(dot)), spec<float, 4, 3>, spec<float, 4, 3>>, spec<float, 4>>);
-static_assert(std::is_same_v<output_t<decltype(vmap<1, 0>(dot)), spec<float, 3, 4>, spec<float, dyn, 3>>, spec<float, 4>>);
+static_assert(
+    std::is_same_v<output_t<decltype(vmap<1, 0>(dot)), spec<float, 3, 4>, spec<float, dyn, 3>>, spec<float, 4>>);
 static_assert(std::is_same_v<output_t<decltype(vmap<-1, unmapped>(dot)), spec<float, 3, dim("n")>, spec<float, 3>>,
                              spec<float, dim("n")>>);
 static_assert(std::is_same_v<output_t<decltype(vmap(norm)), spec<double, dyn, 3>>,
@@ -102,7 +103,8 @@ TEST_CASE("other axes, and every argument mapped") {
         cube const w = random<cube>(batch, 5, 3);
         matrix expected({batch, 3});
         for (std::size_t i = 0; i < batch; ++i) {
-            xt::view(expected, i) = one(vector(xt::view(x, xt::all(), i)), row_of(w, i), vector(xt::view(b, xt::all(), i)));
+            xt::view(expected, i) =
+                one(vector(xt::view(x, xt::all(), i)), row_of(w, i), vector(xt::view(b, xt::all(), i)));
         }
         check_close(matrix(all(x, w, b)), expected);
     }
@@ -127,6 +129,36 @@ TEST_CASE("products of matrices of dynamic extents") {
     check_close(cube(calque::function(vmap<unmapped, 0>(product))(row_of(a, 0), b)), expected);
 }
 
+TEST_CASE("products of large matrices, of views and of integers, one pair after the other") {
+    auto const all = calque::function(vmap([](auto a, auto b) {
+        return std::tuple{matmul(a, b), matmul(calque::transpose(b), calque::transpose(a)) + 1};
+    }));
+    auto const check = [&]<class T>(T, std::size_t m, std::size_t k, std::size_t n, std::size_t batch) {
+        xt::xtensor<T, 3> a({batch, m, k}), b({batch, k, n}), expected = xt::zeros<T>({batch, m, n});
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.flat(i) = static_cast<T>(i * 7 % 23) - 11;
+        }
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            b.flat(i) = static_cast<T>(i * 5 % 19) - 9;
+        }
+        for (std::size_t i = 0; i < batch * m * k * n; ++i) { // sums of integers: exact in every order
+            std::size_t const column = i % n, inner = i / n % k, row = i / n / k % m, e = i / n / k / m;
+            expected(e, row, column) += a(e, row, inner) * b(e, inner, column);
+        }
+        auto const [products, turned] = all(a, b);
+        CHECK(products == expected);
+        CHECK(turned == xt::xtensor<T, 3>(xt::transpose(expected, {0, 2, 1}) + T(1)));
+    };
+    check(0.f, 70, 90, 50, 3);
+    check(0.f, 3, 5, 2, 4);
+    check(0.f, 4, 0, 3, 2);
+    check(0.f, 4, 3, 5, 0);
+    check(std::int32_t(0), 6, 7, 5, 3);
+    xt::xtensor<float, 3> const a = xt::ones<float>({2, 4, 3}), b = xt::ones<float>({2, 3, 5});
+    CHECK(all.plan(a, b).text().find("batch_matmul") != std::string::npos);
+    CHECK_THROWS_AS(all(a, a), calque::shape_error const&);
+}
+
 inline constexpr auto loss = [](auto w, auto x, auto label) {
     auto const scores = tanh(matmul(x, w));
     return -sum(calque::one_hot<double>(label, 4) * calque::log_softmax<-1>(scores));
@@ -145,9 +177,8 @@ TEST_CASE("gradients of each example") {
     check_close(cube(all(w, x, labels)), expected);
 
     // The gradient of the mean is the mean of the gradients.
-    auto const total = calque::function(grad([](auto v, auto rows, auto classes) {
-        return mean(vmap<unmapped, 0, 0>(loss)(v, rows, classes));
-    }));
+    auto const total = calque::function(
+        grad([](auto v, auto rows, auto classes) { return mean(vmap<unmapped, 0, 0>(loss)(v, rows, classes)); }));
     check_close(matrix(total(w, x, labels)), matrix(xt::mean(expected, {0})));
 }
 
@@ -231,9 +262,7 @@ TEST_CASE("in a body: what is captured is the same for all, mapped outside or no
 
 TEST_CASE("grad of vmap of grad") {
     // d/dx of sum_i (3 x_i^2) w_i
-    auto constexpr slopes = [](auto x, auto w) {
-        return sum(vmap(grad([](auto z) { return z * z * z; }))(x) * w);
-    };
+    auto constexpr slopes = [](auto x, auto w) { return sum(vmap(grad([](auto z) { return z * z * z; }))(x) * w); };
     vector const x = random<vector>(5), w = random<vector>(5);
     check_close(vector(calque::function(grad(slopes))(x, w)), vector(6. * x * w));
     // Each example's second derivative.
@@ -274,6 +303,46 @@ TEST_CASE("a function may assign to its parameters") {
         return x + 1;
     };
     check_close(vector(calque::function(vmap(assigns))(vector{1, 2, 3})), vector{2, 5, 10});
+}
+
+TEST_CASE("views, movements and indices of dynamic extents, compiled") {
+    auto constexpr moves = [](auto x, auto at) {
+        auto const y = tanh(x);
+        return std::tuple{calque::take<0>(y, at),
+                          calque::take<1>(x, at),
+                          calque::reshape(y, dyn) * 2,
+                          calque::view(y, calque::range(0, -1), calque::range(1, 9, 2)),
+                          calque::concatenate<0>(y, x, calque::zeros_like(x) + 1),
+                          calque::transpose(y) - calque::transpose(x),
+                          calque::cast<double>(calque::argmax<1>(x)),
+                          calque::softmax<0>(x) + sum<0>(y) * calque::mean(x),
+                          matmul(calque::transpose(x), y)};
+    };
+    auto const one = calque::function(moves);
+    auto const check = [&](auto const& all, auto const& example, std::size_t batch) {
+        for (std::size_t i = 0; i < batch; ++i) {
+            [&]<std::size_t... K>(std::index_sequence<K...>) {
+                auto const expected = example(i);
+                (check_close(std::decay_t<decltype(std::get<K>(expected))>(xt::view(std::get<K>(all), i)),
+                             std::get<K>(expected)),
+                 ...);
+            }(std::make_index_sequence<9>{});
+        }
+    };
+    for (std::size_t const batch : {1u, 3u}) {
+        cube const x = random<cube>(batch, 4, 5);
+        xt::xtensor<std::int32_t, 2> at({batch, 3});
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            at.flat(i) = static_cast<std::int32_t>(i * 7 % 11) - 5; // some from the end, some beyond
+        }
+        xt::xtensor<std::int32_t, 1> const first = xt::view(at, 0);
+        auto const at_of = [&](std::size_t i) { return xt::xtensor<std::int32_t, 1>(xt::view(at, i)); };
+        check(calque::function(vmap(moves))(x, at), [&](std::size_t i) { return one(row_of(x, i), at_of(i)); }, batch);
+        check(calque::function(vmap<0, unmapped>(moves))(x, first),
+              [&](std::size_t i) { return one(row_of(x, i), first); }, batch);
+        check(calque::function(vmap<unmapped, 0>(moves))(row_of(x, 0), at),
+              [&](std::size_t i) { return one(row_of(x, 0), at_of(i)); }, batch);
+    }
 }
 
 TEST_CASE("batches of different sizes are an error of the call") {

@@ -116,8 +116,9 @@ private:
             }
         });
         graph::builder* const owner = y.value().owner;
-        return Y({owner, owner->add(graph::code_of<graph::ops::custom_derivative>, inputs.data(), inputs.size(), count)},
-                 y.shared());
+        return Y(
+            {owner, owner->add(graph::code_of<graph::ops::custom_derivative>, inputs.data(), inputs.size(), count)},
+            y.shared());
     }
 
     [[no_unique_address]] detail::kept_function<F> fn_;
@@ -127,10 +128,11 @@ private:
 /// `fn`, with a derivative that replaces the one that calque would derive: for a formula that is more exact or cheaper,
 /// or where the derivative is not that of the value (a straight-through estimator, say).
 ///
-/// `backward(arguments..., cotangent)` returns a tuple: for each argument the gradient of the sum of `value * cotangent`,
-/// with the argument's shape and structure (what it says of integers is ignored; a single gradient may come without the
-/// tuple). It must be linear in the cotangent. It may compute what `fn` computes once more: equal values are one node of
-/// the graph, so that there is no need to pass them on. What `fn` captures keeps its ordinary derivative.
+/// `backward(arguments..., cotangent)` returns a tuple: for each argument the gradient of the sum of `value *
+/// cotangent`, with the argument's shape and structure (what it says of integers is ignored; a single gradient may come
+/// without the tuple). It must be linear in the cotangent. It may compute what `fn` computes once more: equal values
+/// are one node of the graph, so that there is no need to pass them on. What `fn` captures keeps its ordinary
+/// derivative.
 ///
 /// `fn` returns one array. The result nests: `grad` of it, `grad` of its `grad` (which differentiates `backward`),
 /// `jvp` (the transpose of `backward`) and `vmap`.

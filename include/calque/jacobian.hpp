@@ -94,7 +94,8 @@ public:
         static_assert(is_in_range, "calque: jacobian: the function has no such argument to differentiate by");
         if constexpr (is_in_range) {
             using argument = std::tuple_element_t<static_cast<std::size_t>(Argument), std::tuple<X...>>;
-            static_assert(operand<argument>, "calque: jacobian takes the derivative by an array, not by a tuple or a struct");
+            static_assert(operand<argument>,
+                          "calque: jacobian takes the derivative by an array, not by a tuple or a struct");
             if constexpr (operand<argument>) {
                 return evaluate(std::make_integer_sequence<int, static_cast<int>(sizeof...(X))>{}, x...);
             }
@@ -112,8 +113,9 @@ private:
         static_assert(operand<Y>, "calque: jacobian takes a function that returns an array, not a tuple or a struct");
         if constexpr (operand<Y>) {
             using T = detail::element_of_t<Y>;
-            static_assert(std::is_floating_point_v<T>,
-                          "calque: jacobian takes a function that returns float or double: write calque::cast<float>(y)");
+            static_assert(
+                std::is_floating_point_v<T>,
+                "calque: jacobian takes a function that returns float or double: write calque::cast<float>(y)");
             auto const result = detail::as_array(y, wrt);
             graph::value const from = result.value();
             graph::value const by = wrt.value();
@@ -132,14 +134,15 @@ private:
 /// The derivative of each element of a function's result by each element of an argument:
 /// [extents of the result..., extents of the argument...].
 ///
-/// Computed for all elements at once, forward or in reverse, whichever needs fewer of them: see `jacobian_mode`, which can
-/// be given. Extents may be dynamic.
+/// Computed for all elements at once, forward or in reverse, whichever needs fewer of them: see `jacobian_mode`, which
+/// can be given. Extents may be dynamic.
 template <int Argument = 0, jacobian_mode Mode = jacobian_mode::by_shape, class F>
 constexpr auto jacobian(F const& fn) {
     return jacobian_function<Mode, F, Argument>(fn);
 }
 
-/// The second derivatives of a scalar function by an argument: [extents of the argument..., extents of the argument...].
+/// The second derivatives of a scalar function by an argument: [extents of the argument..., extents of the
+/// argument...].
 ///
 /// Forward over reverse: the Jacobian of the gradient. For a product with one vector there is `jvp(grad(fn))`, which
 /// costs no more than a few gradients.

@@ -34,7 +34,8 @@ private:
         if constexpr (detail::require_direction<decltype(wrt), Tangents>()) {
             auto fresh = wrt; // which the function may assign to
             F fn = jvp_function::get();
-            auto const y = fn(detail::original_or_fresh<Place...>(std::integer_sequence<int, I>{}, fresh, std::get<I>(p))...);
+            auto const y =
+                fn(detail::original_or_fresh<Place...>(std::integer_sequence<int, I>{}, fresh, std::get<I>(p))...);
             detail::handle_base const& place = detail::first_leaf(wrt);
             detail::bring_tree_to(place, wrt);
             detail::bring_tree_to(place, t);
@@ -60,10 +61,10 @@ private:
 
 /// The value of a function and its derivative in a direction: `auto [y, dy] = calque::jvp(f)(arguments, tangents)`.
 ///
-/// `arguments` is a tuple of the function's arguments, `tangents` one of how they change: arrays of the same shapes, trees
-/// of the same structures. `Arguments` chooses those that change (all, if there is none); `tangents` has only theirs. A
-/// function of one array takes the array and its tangent without a tuple. `dy` has the structure of `y`: where that is
-/// no floating dtype, it is zero.
+/// `arguments` is a tuple of the function's arguments, `tangents` one of how they change: arrays of the same shapes,
+/// trees of the same structures. `Arguments` chooses those that change (all, if there is none); `tangents` has only
+/// theirs. A function of one array takes the array and its tangent without a tuple. `dy` has the structure of `y`:
+/// where that is no floating dtype, it is zero.
 ///
 /// Costs about two or three times the function, whatever the number of arguments and results.
 ///

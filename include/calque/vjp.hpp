@@ -34,7 +34,8 @@ private:
         std::tuple<decltype(detail::fresh_tree(std::get<Place>(p)))...> wrt{detail::fresh_tree(std::get<Place>(p))...};
         auto fresh = wrt; // which the function may assign to
         F fn = vjp_function::get();
-        auto const y = fn(detail::original_or_fresh<Place...>(std::integer_sequence<int, I>{}, fresh, std::get<I>(p))...);
+        auto const y =
+            fn(detail::original_or_fresh<Place...>(std::integer_sequence<int, I>{}, fresh, std::get<I>(p))...);
         using Y = std::remove_cv_t<decltype(y)>;
         if constexpr (detail::require_direction<Y, Cotangent>()) {
             detail::handle_base const& place = detail::first_leaf(wrt);
@@ -69,8 +70,8 @@ private:
 /// `auto [y, gradients] = calque::vjp(f)(arguments, cotangent)`.
 ///
 /// `arguments` is a tuple of the function's arguments (or an array, if that is all), `cotangent` has the shape or the
-/// structure of the value. `gradients` is a tuple, of one element for each argument: of the chosen `Arguments`, or of all.
-/// JAX's `vjp` returns a function of the cotangent instead; here that is a lambda around this one:
+/// structure of the value. `gradients` is a tuple, of one element for each argument: of the chosen `Arguments`, or of
+/// all. JAX's `vjp` returns a function of the cotangent instead; here that is a lambda around this one:
 ///
 /// ```cpp
 /// auto pull_back = [&](auto u) { return std::get<1>(calque::vjp(f)(std::tuple{x, w}, u)); };

@@ -146,9 +146,9 @@ private:
 /// A function of one example as a function of a batch: it maps `fn` over an axis of each argument.
 ///
 /// `Axes`: the mapped axis of each argument, from the end if negative; `unmapped` for an argument that is the same for
-/// all examples; without any, axis 0 of all. An argument may be a tree, whose leaves are mapped over the same axis. Each
-/// result has the batch as its axis 0. The extents of the mapped axes must agree: a compile error where the compiler
-/// knows that they do not, else a `shape_error` of the call.
+/// all examples; without any, axis 0 of all. An argument may be a tree, whose leaves are mapped over the same axis.
+/// Each result has the batch as its axis 0. The extents of the mapped axes must agree: a compile error where the
+/// compiler knows that they do not, else a `shape_error` of the call.
 ///
 /// `fn` sees arrays without that axis, and may use other values of the body that it is called in, the same for all
 /// examples. No loop comes of it: each operation is done for the whole batch.

@@ -40,9 +40,9 @@ constexpr value matmul_rows(value a, value b, value like) {
     return reshape_like(matmul(merge_axes(a, 0), b), like);
 }
 
-/// a[i] b[i] for each i, where `a` is [B,M,K] and `b` [B,K,N]: a sum of products that fusion does not store.
+/// a[i] b[i] for each i, where `a` is [B,M,K] and `b` [B,K,N].
 ///
-/// The axis that is summed over stands where the sum is one along rows if the result is a vector or a row.
+/// Outer products, and products with vectors, are elementwise products and sums of them, which fusion does not store.
 constexpr value matmul_each(value a, value b) {
     calque::shape const& left = a.shape();
     calque::shape const& right = b.shape();
@@ -55,7 +55,7 @@ constexpr value matmul_each(value a, value b) {
     if (left[1] == 1) {
         return sum(transpose(a, 0x120) * b, 2);
     }
-    return squeeze(sum(expand_dims(a, 8) * expand_dims(b, 2), 4), 4);
+    return batch_matmul(a, b);
 }
 
 // ---- taking elements

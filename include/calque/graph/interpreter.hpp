@@ -263,6 +263,8 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::slice_adjoint>) {
             slice_lists const lists = slice_lists::unpack(s.n.attribute);
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::batch_matmul>) {
+            with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
         } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {

@@ -28,6 +28,10 @@ public:
             } else if (n.op == code_of<ops::matmul>) {
                 at(id, 0) = at(g.input(n, 0), 0);
                 at(id, 1) = at(g.input(n, 1), 1);
+            } else if (n.op == code_of<ops::batch_matmul>) {
+                at(id, 0) = at(g.input(n, 0), 0);
+                at(id, 1) = at(g.input(n, 0), 1);
+                at(id, 2) = at(g.input(n, 1), 2);
             } else if (n.op == code_of<ops::item> || n.op == code_of<ops::example> ||
                        n.op == code_of<ops::stacked> || n.op == code_of<ops::history>) {
                 follow_steps(id, n);

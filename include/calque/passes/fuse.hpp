@@ -379,7 +379,8 @@ private:
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
             op_kind const kind = kind_of(id);
-            bool const reads_memory = read_[id] && !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
+            bool const reads_memory =
+                read_[id] && !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
             for (int k = 0; reads_memory && k < n.input_count && !is_shape_input(n, k); ++k) {
                 store(g_.input(n, k));
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Forward-mode differentiation: appends to a graph the nodes that compute how results change with some values. It nests.
+// Forward-mode differentiation: appends to a graph the nodes that compute how results change with some values. It
+// nests.
 #pragma once
 
 #include <calque/passes/differentiate.hpp>
@@ -13,10 +14,10 @@ using namespace graph;
 
 /// Carries tangents from some values to what depends on them, node by node, in order.
 ///
-/// An operation has one derivative rule, the reverse one, which is linear in the adjoint u of the result: it is J'u. Its
-/// own reverse derivative by u, along the tangents t of the inputs, is J t: the forward rule. (J. Townsend, "A new trick
-/// for calculating Jacobian vector products", 2017.) What is left depends on no element of u, which here is a copy of the
-/// result.
+/// An operation has one derivative rule, the reverse one, which is linear in the adjoint u of the result: it is J'u.
+/// Its own reverse derivative by u, along the tangents t of the inputs, is J t: the forward rule. (J. Townsend, "A new
+/// trick for calculating Jacobian vector products", 2017.) What is left depends on no element of u, which here is a
+/// copy of the result.
 class forward_mode {
 public:
     constexpr forward_mode(value const* wrt, value const* tangents, int count, value const* results, int result_count)
@@ -114,7 +115,8 @@ private:
         sequence<seed> seeds;
         for (node_id id = control + 1; id < first_ + tangents_.size(); ++id) {
             node const n = owner_[id];
-            bool const is_result = info(n.op).kind == op_kind::border && n.input_count > 1 && owner_.input(id, 0) == control;
+            bool const is_result =
+                info(n.op).kind == op_kind::border && n.input_count > 1 && owner_.input(id, 0) == control;
             if (is_result && is_needed_[id - first_] && is_floating(n.type) && !sources.empty()) {
                 results.push_back(id);
                 copies.push_back(graph::apply<ops::fresh>(0, value{&owner_, id}).id);

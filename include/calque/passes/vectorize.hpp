@@ -74,8 +74,8 @@ public:
         sequence<graph::node_id> inputs;
         for (int k = 0; k < n.input_count; ++k) {
             graph::value const input = graph::is_shape_input(n, k) ? shape_of(k)
-                                       : is_elementwise               ? aligned(k)
-                                                                      : batch(k);
+                                       : is_elementwise            ? aligned(k)
+                                                                   : batch(k);
             inputs.push_back(input.id);
         }
         return {owner(), owner()->add(n.op, inputs.data(), inputs.size(), attribute)};

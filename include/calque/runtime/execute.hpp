@@ -169,8 +169,11 @@ private:
                                                       [[maybe_unused]] std::ptrdiff_t depth,
                                                       [[maybe_unused]] kernels::matrix_strides a,
                                                       [[maybe_unused]] kernels::matrix_strides b) {
-        if constexpr (group<K>::description.kind == graph::group_kind::product) {
-            using T = typename epilogue_context<K>::element;
+        constexpr graph::group const& x = group<K>::description;
+        constexpr graph::node n = Compiled::optimized.nodes[x.node < 0 ? 0 : x.node];
+        if constexpr (x.kind == graph::group_kind::product || (x.kind == graph::group_kind::movement &&
+                                                               n.op == graph::code_of<graph::ops::batch_matmul>)) {
+            using T = type_of<n.type>;
             kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
         } else {
@@ -330,6 +333,18 @@ private:
         }
     }
 
+    template <class T>
+    void run_products(group_plan const& loops, moved_value const& to, moved_value const& a,
+                      moved_value const& b) const {
+        auto const matrix = [](moved_value const& x, std::ptrdiff_t i) {
+            return kernels::matrix_ref<T>{reinterpret_cast<T const*>(x.data) + i * x.steps[0], x.steps[1], x.steps[2]};
+        };
+        for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
+            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, matrix(a, i), matrix(b, i),
+                               reinterpret_cast<T*>(to.data) + i * to.steps[0], to.steps[1], workspace());
+        }
+    }
+
     // ---- movement
 
     template <int K>
@@ -349,6 +364,8 @@ private:
             moved_value const words = operand(0);
             graph::ops::shuffled_indices::shuffle(reinterpret_cast<std::uint64_t const*>(words.data), words.steps[0],
                                                   to.extents[0], reinterpret_cast<std::int64_t*>(to.data));
+        } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
+            run_products<T>(plan_.groups[K], to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {

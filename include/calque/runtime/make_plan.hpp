@@ -146,6 +146,9 @@ private:
     constexpr void plan_group(int k) {
         graph::group const& x = in_.schedule.groups[k];
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
+            if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
+                plan_products(k, x);
+            }
             return;
         }
         group_plan& plan = out_.groups[k];
@@ -297,6 +300,20 @@ private:
         plan.depth = a.extents[1];
         product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[0], a.steps[1]},
                                                          {b.steps[0], b.steps[1]});
+        plan.product = choice.variant;
+        grow_workspace(choice.workspace_bytes);
+    }
+
+    /// The products of a batch: all have one size, and their operands one pair of strides.
+    constexpr void plan_products(int k, graph::group const& x) {
+        value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
+        value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        group_plan& plan = out_.groups[k];
+        plan.rows = a.extents[1];
+        plan.columns = b.extents[2];
+        plan.depth = a.extents[2];
+        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[1], a.steps[2]},
+                                                         {b.steps[1], b.steps[2]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);
     }

@@ -82,7 +82,8 @@ constexpr auto as_tuple(X const& x) {
     if constexpr (operand<X>) {
         return std::tuple<X>(x);
     } else {
-        static_assert(is_positional_v<X>, "calque: pass arguments, tangents and cotangents of several values as tuples");
+        static_assert(is_positional_v<X>,
+                      "calque: pass arguments, tangents and cotangents of several values as tuples");
         return x;
     }
 }
@@ -104,10 +105,12 @@ constexpr bool leaves_fit(type_list<Leaves...>, type_list<Directions...>) {
 template <class Tree, class Direction>
 constexpr bool require_direction() {
     constexpr bool branches_alike = have_same_structure<Tree, Direction>();
-    static_assert(branches_alike, "calque: tangents have the structure of the arguments, cotangents that of the result");
+    static_assert(branches_alike,
+                  "calque: tangents have the structure of the arguments, cotangents that of the result");
     if constexpr (branches_alike) {
         constexpr bool dtypes_agree = leaves_fit(tree_leaves_t<Tree>{}, tree_leaves_t<Direction>{});
-        static_assert(dtypes_agree, "calque: a tangent or cotangent has the dtype of its value: write calque::cast<...>(t)");
+        static_assert(dtypes_agree,
+                      "calque: a tangent or cotangent has the dtype of its value: write calque::cast<...>(t)");
         return dtypes_agree;
     } else {
         return false;

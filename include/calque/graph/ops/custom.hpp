@@ -16,8 +16,8 @@ struct custom_op : view_op {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
-/// The placeholder that a derivative is traced with: of the shape of the first input, the value. The others are what the
-/// value was computed of: as they are, it is mapped if one of them is.
+/// The placeholder that a derivative is traced with: of the shape of the first input, the value. The others are what
+/// the value was computed of: as they are, it is mapped if one of them is.
 struct cotangent : custom_op {
     static constexpr std::string_view name = "cotangent";
 };

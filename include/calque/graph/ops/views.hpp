@@ -160,7 +160,11 @@ struct merge_axes : view_op {
             }
             extent_t& outer = to[first];
             extent_t const inner = from[axis];
-            outer = is_static(outer) && is_static(inner) ? outer * inner : inner == 1 ? outer : outer == 1 ? inner : dyn;
+            if (is_static(outer) && is_static(inner)) {
+                outer *= inner;
+            } else {
+                outer = inner == 1 ? outer : outer == 1 ? inner : dyn;
+            }
         }
         return to;
     }
