@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -47,6 +48,44 @@ inline std::vector<std::string> blocks(std::string const& markdown, std::string_
         }
     }
     return result;
+}
+
+/// The lines of a text without the indentation that all of them have, and without empty ones around them.
+inline std::vector<std::string> dedented(std::vector<std::string> text) {
+    while (!text.empty() && text.back().empty()) {
+        text.pop_back();
+    }
+    std::size_t indentation = std::string::npos;
+    for (std::string const& line : text) {
+        indentation = std::min(indentation, line.find_first_not_of(' '));
+    }
+    for (std::string& line : text) {
+        line.erase(0, std::min(indentation, line.size()));
+    }
+    return text;
+}
+
+/// Whether the lines of a block follow each other in `source`, indented or not.
+inline bool contains_block(std::vector<std::string> const& source, std::vector<std::string> const& block) {
+    for (std::size_t first = 0; first + block.size() <= source.size(); ++first) {
+        auto const at = source.begin() + static_cast<std::ptrdiff_t>(first);
+        if (dedented({at, at + static_cast<std::ptrdiff_t>(block.size())}) == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The programs of a page that are not in a source file, line by line.
+inline std::string blocks_that_are_missing(std::string const& page, std::string const& source_file) {
+    auto const source = lines(read(source_file));
+    std::string missing;
+    for (std::string const& program : blocks(read(page), "cpp")) {
+        if (!contains_block(source, dedented(lines(program)))) {
+            missing += program + '\n';
+        }
+    }
+    return missing;
 }
 
 } // namespace documents

@@ -83,11 +83,13 @@ constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
     namespace ops = calque::graph::ops;
     return (
         (has_derivative<Ops>() || Ops::kind == calque::graph::op_kind::source ||
+         Ops::kind == calque::graph::op_kind::control ||               // passes/differentiate_control.hpp
+         Ops::kind == calque::graph::op_kind::border ||
          Ops::accepts == calque::dtype_set::integers || Ops::accepts == calque::dtype_set::boolean ||
          is_one_of<Ops, ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal> ||
-         is_one_of<Ops, ops::stop_gradient> ||                         // has none, and says so
+         is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||         // have none, and say so
          is_one_of<Ops, ops::fma, ops::fnma, ops::fms> ||              // made by a pass, after differentiation
-         is_one_of<Ops, ops::concatenate, ops::concatenation_part>) && // any number of inputs: passes/differentiate.hpp
+         is_one_of<Ops, ops::concatenate, ops::concatenation_part, ops::custom_derivative>) && // any number of inputs
         ...);
 }
 static_assert(all_have_derivatives(calque::graph::op_set{}));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Derivatives of every operation and composition, first and second, against central differences in double; and at the
-// points where they are a convention (ties, corners), against that convention.
+// Derivatives of every operation and composition, first and second, reverse and forward, against central differences in
+// double; and at the points where they are a convention (ties, corners), against that convention.
 #include <calque/graph/compositions.hpp>
-#include <calque/passes/differentiate.hpp>
+#include <calque/passes/push_forward.hpp>
 
 #include "run_graph.hpp"
 
@@ -92,12 +92,64 @@ void compare_with_differences(std::vector<tensor> const& arguments, extents know
     }
 }
 
-/// Checks the first and the second derivatives of `f` by all floating arguments.
+/// A direction in which to move an argument; integers stay where they are.
+tensor direction(tensor const& argument, unsigned seed) {
+    return argument.type == dtype::float64 ? noise<double>(argument.extents, seed) : tensor(argument.type, argument.extents);
+}
+
+/// Checks how `f` changes as all floating arguments move at once.
+void compare_forward_with_differences(std::vector<tensor> const& arguments, extents known, graph_function const& f,
+                                      double tolerance) {
+    std::vector<tensor> directions;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+        directions.push_back(direction(arguments[k], static_cast<unsigned>(k)));
+    }
+    auto const at = [&](double step) {
+        std::vector<tensor> moved = arguments;
+        for (std::size_t k = 0; k < arguments.size(); ++k) {
+            for (extent_t i = 0; arguments[k].type == dtype::float64 && i < moved[k].size(); ++i) {
+                moved[k].as<double>()[i] += step * directions[k].as<double>()[i];
+            }
+        }
+        return tests::run(moved, known, f);
+    };
+    std::vector<tensor> both = arguments;
+    both.insert(both.end(), directions.begin(), directions.end());
+    tensor const tangent = tests::run(both, known, [&](values a) {
+        std::vector<value> wrt, along, all(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(arguments.size()));
+        for (std::size_t k = 0; k < arguments.size(); ++k) {
+            if (is_floating(a[k].type())) {
+                all[k] = apply<ops::fresh>(0, a[k]);
+                wrt.push_back(all[k]);
+                along.push_back(a[arguments.size() + k]);
+            }
+        }
+        value const y = f(all);
+        value result;
+        calque::passes::push_forward(wrt.data(), along.data(), static_cast<int>(wrt.size()), &y, 1, &result);
+        return result;
+    });
+    double const step = 1e-5;
+    tensor const above = at(step), below = at(-step);
+    REQUIRE(tangent.extents == above.extents);
+    for (extent_t i = 0; i < tangent.size(); ++i) {
+        double const expected = (above.as<double>()[i] - below.as<double>()[i]) / (2 * step);
+        CAPTURE(i);
+        CAPTURE(expected);
+        CAPTURE(tangent.as<double>()[i]);
+        CHECK(std::abs(tangent.as<double>()[i] - expected) <= tolerance * (1 + std::abs(expected)));
+    }
+}
+
+/// Checks the first and the second derivatives of `f` by all floating arguments, the second also forward over reverse.
 void check(std::vector<tensor> const& arguments, graph_function const& f) {
     for (extents const known : {extents::are_static, extents::are_dynamic}) {
         graph_function const loss = [&](values a) { return weighted_sum(f(a)); };
         compare_with_differences(arguments, known, loss, 1e-7);
         compare_with_differences(
+            arguments, known, [&](values a) { return weighted_gradients(loss(a), a); }, 1e-6);
+        compare_forward_with_differences(arguments, known, f, 1e-7);
+        compare_forward_with_differences(
             arguments, known, [&](values a) { return weighted_gradients(loss(a), a); }, 1e-6);
     }
 }
@@ -204,12 +256,16 @@ TEST_CASE("products") {
     check({a, v}, [](values x) { return matmul(x[0], x[1]); });
     check({v, noise<double>({3}, 4)}, [](values x) { return matmul(x[0], x[1]); });
     check({a}, [](values x) { return matmul(x[0], transpose(x[0])); });
+    check({noise<double>({2, 3, 4}, 5), noise<double>({2, 4, 2}, 6)},
+          [](values x) { return apply<ops::batch_matmul>(0, x[0], x[1]); });
 }
 
 TEST_CASE("views and movements") {
     tensor const x = noise<double>({2, 3, 4}, 1), y = noise<double>({2, 2, 4}, 2);
     check({x}, [](values a) { return square(reshape(a[0], {6, dyn})); });
     check({x, noise<double>({6, 4}, 3)}, [](values a) { return reshape_like(a[0], a[1]) * a[1]; });
+    check({x}, [](values a) { return square(apply<ops::merge_axes>(1, a[0])); });
+    check({x, y}, [](values a) { return square(apply<ops::same_batch>(0, a[0], a[1])); });
     check({x}, [](values a) { return square(transpose(a[0], 0x102)); });
     check({x}, [](values a) { return square(transpose(a[0], 0x021)); });
     check({x}, [](values a) { return square(expand_dims(a[0], 0b01001)); });

@@ -30,6 +30,8 @@ std::string_view name_of_kind(op_kind kind) {
     case op_kind::view: return "view";
     case op_kind::contraction: return "product";
     case op_kind::movement: return "movement";
+    case op_kind::control: return "branch or loop";
+    case op_kind::border: return "border";
     }
     return "";
 }
@@ -41,14 +43,18 @@ std::string name_of_set(calque::dtype_set set) {
     case calque::dtype_set::floating: return "float, double";
     case calque::dtype_set::numbers: return "numbers";
     case calque::dtype_set::bits: return "bool, integers";
+    case calque::dtype_set::words: return "uint32, uint64";
+    case calque::dtype_set::word64: return "uint64";
     default: return "any";
     }
 }
 
-/// Whether an operation has a derivative: a rule of its own, or for those of any arity one in passes/differentiate.hpp.
+/// Whether an operation has a derivative: a rule of its own, or for those of any arity, and for what crosses the border of
+/// a region, one in passes/differentiate.hpp.
 template <class Op>
 constexpr bool has_derivative() {
-    return Op::arity < 0 || requires { &Op::template vjp<value, value, value>; } ||
+    constexpr bool has_none = std::is_same_v<Op, ops::cotangent> || std::is_same_v<Op, ops::while_loop>;
+    return (Op::arity < 0 && !has_none) || Op::kind == op_kind::border || requires { &Op::template vjp<value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value, value>; };
 }
@@ -157,7 +163,7 @@ TEST_CASE("the table of operations in docs/operations.md is what their structs s
 TEST_CASE("docs/operations.md has every function of trace/") {
     std::string const page = documents::read("docs/operations.md");
     std::size_t count = 0;
-    for (std::string const header : {"creation", "elementwise", "products", "reductions", "shaping"}) {
+    for (std::string const header : {"branches", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
         for (std::string const& name : functions_of("include/calque/trace/" + header + ".hpp")) {
             CAPTURE(name);
             CHECK(std::regex_search(page, std::regex("[`:, ]" + name + "[<(]")));

@@ -154,7 +154,7 @@ struct handle_source {
     int count = 0;
     int ranks = 0;
 
-    template <class Leaf>
+    template <class Leaf, class Handle>
     constexpr auto next() {
         if constexpr (calque::array_spec<Leaf>) {
             ranks += Leaf::rank;

@@ -2,11 +2,15 @@
 // The core of calque in one include: trace, differentiate and run functions on arrays.
 #pragma once
 
+#include <calque/custom_vjp.hpp>
 #include <calque/grad.hpp>
 #include <calque/interop/span.hpp>
 #include <calque/interop/tree_map.hpp>
 #include <calque/interop/with_shape.hpp>
 #include <calque/interop/xtensor.hpp>
+#include <calque/jacobian.hpp>
+#include <calque/jvp.hpp>
+#include <calque/random.hpp>
 #include <calque/runtime/function.hpp>
 #include <calque/trace/branches.hpp>
 #include <calque/trace/creation.hpp>
@@ -18,3 +22,7 @@
 #include <calque/trace/scalar_math.hpp>
 #include <calque/trace/shaping.hpp>
 #include <calque/trace/trace.hpp>
+#include <calque/trace/variables.hpp>
+#include <calque/variable.hpp>
+#include <calque/vjp.hpp>
+#include <calque/vmap.hpp>

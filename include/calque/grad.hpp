@@ -2,66 +2,14 @@
 // Gradients of functions, as functions: `grad` and `value_and_grad`. They nest, in traced functions and around them.
 #pragma once
 
-#include <calque/interop/tree_map.hpp>
 #include <calque/passes/differentiate.hpp>
-#include <calque/trace/trace.hpp>
+#include <calque/trace/differentiated.hpp>
 
 #include <tuple>
 
 namespace calque {
 inline namespace v0 {
 namespace detail {
-
-/// A function that is kept in an object if it captures something, and else made where it is called, so that what is
-/// made of it can be traced.
-template <class F>
-class kept_function {
-public:
-    constexpr explicit kept_function(F const& fn) : fn_(fn) {}
-    constexpr F get() const { return fn_; }
-
-private:
-    F fn_;
-};
-template <class F>
-    requires std::is_empty_v<F>
-class kept_function<F> {
-public:
-    constexpr explicit kept_function(F const& /*fn*/) {}
-    static constexpr F get() { return instance<F>(); }
-};
-
-/// A number that is differentiated by becomes a handle of a graph of its own.
-template <class X>
-constexpr auto differentiable(X const& x) {
-    if constexpr (std::is_arithmetic_v<X>) {
-        using T = typename canonical<X>::type;
-        auto* const owner = new shared_builder;
-        return weak_expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(x))}, owner);
-    } else {
-        return x;
-    }
-}
-
-/// A value of its own for a leaf: what a gradient is taken by, however else the leaf is used.
-template <class Leaf>
-constexpr void make_fresh(Leaf& leaf) {
-    static_assert(handle<Leaf>, "calque: grad: a tree that is differentiated by holds traced values only: this number "
-                                "is a constant");
-    if constexpr (handle<Leaf>) {
-        static_assert(std::is_floating_point_v<typename Leaf::value_type>,
-                      "calque: grad: integers and bool have no gradient: differentiate by another argument, or pass "
-                      "them in one of their own");
-        leaf = Leaf(graph::apply<graph::ops::fresh>(0, leaf.value()), leaf.shared());
-    }
-}
-
-template <class X>
-constexpr auto fresh_tree(X const& x) {
-    auto tree = differentiable(x);
-    for_each_leaf(tree, [](auto& leaf) { make_fresh(leaf); });
-    return tree;
-}
 
 /// Replaces the leaves of trees by the gradients of `y` by them.
 template <class Y, class... Trees>
@@ -93,29 +41,6 @@ constexpr void differentiate_by(Y const& y, Trees&... trees) {
         }
     };
     (for_each_leaf(trees, replace), ...);
-}
-
-/// Where argument `I` is among those that are differentiated by; -1 if it is not.
-template <int I, int... Arguments>
-constexpr int place_among() {
-    int place = 0;
-    for (int argument : {Arguments...}) {
-        if (argument == I) {
-            return place;
-        }
-        ++place;
-    }
-    return -1;
-}
-
-template <int... Arguments, int I, class Fresh, class X>
-constexpr auto& original_or_fresh(std::integer_sequence<int, I>, Fresh& fresh, X& x) {
-    constexpr int place = place_among<I, Arguments...>();
-    if constexpr (place >= 0) {
-        return std::get<static_cast<std::size_t>(place)>(fresh);
-    } else {
-        return x;
-    }
 }
 
 } // namespace detail

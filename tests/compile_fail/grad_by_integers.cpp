@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error: calque: grad: integers and bool have no gradient: differentiate by another argument
+// error: calque: integers and bool have no gradient: differentiate by another argument
 // first
 #include <calque/grad.hpp>
 #include <calque/trace/elementwise.hpp>

@@ -123,6 +123,8 @@ enum class dtype_set : std::uint16_t {
     floating = 0b110'0000'0000,
     numbers = integers | floating,
     bits = boolean | integers,
+    words = 0b001'1000'0000, // unsigned, of 32 and of 64 bits
+    word64 = 0b001'0000'0000,
     all = boolean | integers | floating,
 };
 
@@ -138,6 +140,8 @@ constexpr std::string_view name_of(dtype_set set) {
     case dtype_set::floating: return "float or double";
     case dtype_set::numbers: return "a number dtype";
     case dtype_set::bits: return "bool or an integer dtype";
+    case dtype_set::words: return "uint32 or uint64";
+    case dtype_set::word64: return "uint64";
     default: return "any dtype";
     }
 }

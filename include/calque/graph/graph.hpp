@@ -2,6 +2,7 @@
 // A finished graph: plain arrays, so that it can be a constant. `graph_view` is how passes and executors read one.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/graph/op_set.hpp>
 
 namespace calque {
@@ -106,6 +107,31 @@ constexpr static_graph<Size> resized(auto const& from) {
     static_graph<Size> to;
     copy_graph(from, to, Size);
     return to;
+}
+
+/// The `example` of a mapped function that a result depends on: one that left its function without being returned; -1:
+/// none.
+constexpr node_id find_escaped_example(graph_view const& g) {
+    bool is_any = false;
+    for (node_id id = 0; id < g.node_count; ++id) {
+        is_any |= g.is<ops::example>(id);
+    }
+    if (!is_any) {
+        return -1;
+    }
+    sequence<bool> read(g.node_count);
+    for (int i = 0; i < g.output_count; ++i) {
+        read[g.outputs[i]] = true;
+    }
+    for (node_id id = g.node_count - 1; id >= 0; --id) {
+        if (read[id] && g.is<ops::example>(id)) {
+            return id;
+        }
+        for (int k = 0; read[id] && k < g[id].input_count; ++k) {
+            read[g.input(id, k)] |= is_read(g[id], k);
+        }
+    }
+    return -1;
 }
 
 } // namespace graph

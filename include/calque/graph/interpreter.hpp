@@ -7,6 +7,7 @@
 #pragma once
 
 #include <calque/core/error.hpp>
+#include <calque/core/philox.hpp>
 #include <calque/graph/graph.hpp>
 #include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
@@ -148,6 +149,8 @@ private:
             static_cast<void>(s); // `run_at` runs them
         } else if constexpr (std::is_base_of_v<ops::identity_op, Op>) {
             run_identity<Op>(s);
+        } else if constexpr (std::is_same_v<Op, ops::random_bits>) {
+            run_random_bits(s);
         } else if constexpr (Op::kind == op_kind::elementwise) {
             auto const fn = detail::find_element_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);
             detail::run_elementwise(fn, s.inputs, s.n.input_count, s.result);
@@ -189,6 +192,17 @@ private:
         }
     }
 
+    static void run_random_bits(step const& s) {
+        std::uint64_t const key = *s.input(0).template as<std::uint64_t>();
+        with_type_of(s.n.type, [&]<class T>() {
+            if constexpr (contains(dtype_set::words, dtype_of<T>)) {
+                for (extent_t i = 0; i < s.result.size(); ++i) {
+                    s.result.template as<T>()[i] = philox::random_word<T>(key, static_cast<std::uint64_t>(i));
+                }
+            }
+        });
+    }
+
     template <class Op>
     static void run_reduction(step const& s) {
         with_number_type(s.n.type, [&]<class T>() {
@@ -208,7 +222,7 @@ private:
                     s.result.template as<T>()[i] = static_cast<T>(i);
                 }
             });
-        } else if constexpr (!std::is_same_v<Op, ops::argument>) {
+        } else if constexpr (!std::is_same_v<Op, ops::argument> && !std::is_same_v<Op, ops::example>) {
             std::uint64_t bits = s.n.attribute;
             if constexpr (!std::is_same_v<Op, ops::constant>) {
                 static_assert(std::is_same_v<Op, ops::element_count>, "calque: write here how to run the operation");
@@ -232,6 +246,7 @@ private:
             detail::gather(x, detail::part_placement(x.extents, s.inputs + 1, part, axis), s.result);
         } else {
             static_assert(std::is_same_v<Op, ops::reshape> || std::is_same_v<Op, ops::reshape_like> ||
+                              std::is_same_v<Op, ops::merge_axes> || std::is_base_of_v<ops::custom_op, Op> ||
                               std::is_same_v<Op, ops::expand_dims> || std::is_same_v<Op, ops::squeeze>,
                           "calque: write here how to run the operation");
             s.result.data = x.data;
@@ -248,8 +263,12 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::slice_adjoint>) {
             slice_lists const lists = slice_lists::unpack(s.n.attribute);
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::batch_matmul>) {
+            with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {
+            Op::shuffle(s.input(0).template as<std::uint64_t>(), 1, s.result.size(), s.result.template as<std::int64_t>());
         } else {
             static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
             with_number_type(s.n.type, [&]<class T>() {

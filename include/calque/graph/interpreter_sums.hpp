@@ -61,15 +61,18 @@ void run_fold(tensor const& x, tensor& y) {
     });
 }
 
+/// Products of matrices: of one each, or of those of two batches.
 template <class T>
 void run_matmul(tensor const& a, tensor const& b, tensor& y) {
     wide_sums<T> sums(y);
-    extent_t const m = a.extents[0], k = a.extents[1], n = b.extents[1];
-    for (extent_t i = 0; i < m; ++i) {
+    int const rows = a.extents.rank - 2;
+    extent_t const batch = rows == 0 ? 1 : a.extents[0];
+    extent_t const m = a.extents[rows], k = a.extents[rows + 1], n = b.extents[rows + 1];
+    for (extent_t i = 0; i < batch * m; ++i) {
         for (extent_t l = 0; l < k; ++l) {
             for (extent_t j = 0; j < n; ++j) {
                 sums[i * n + j] += static_cast<wide_t<T>>(a.as<T>()[i * k + l]) * //
-                                   static_cast<wide_t<T>>(b.as<T>()[l * n + j]);
+                                   static_cast<wide_t<T>>(b.as<T>()[(i / m * k + l) * n + j]);
             }
         }
     }

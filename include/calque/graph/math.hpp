@@ -8,6 +8,8 @@
 
 #include <calque/core/config.hpp>
 
+#include <cstdint>
+
 namespace calque {
 inline namespace v0 {
 namespace math {
@@ -83,6 +85,23 @@ template <class V>
 V trunc(V x);
 template <class V>
 V round(V x);
+
+/// As many words of a key as `V` holds, from place `first` on; `V` holds uint32 or uint64.
+template <class V>
+V random_bits(std::uint64_t key, std::uint64_t first);
+
+/// The key of each number under each key.
+template <class V>
+V derive_key(V key, V number);
+
+/// Numbers of a distribution from random words, of which 32 bits become a float and 64 a double: uniform in [0, 1),
+/// uniform in (0, 1], standard normal.
+template <class V>
+auto uniform_of_bits(V bits);
+template <class V>
+auto positive_uniform_of_bits(V bits);
+template <class V>
+auto normal_of_bits(V bits);
 
 } // namespace math
 } // namespace v0

@@ -25,12 +25,18 @@ enum class op_kind : std::uint8_t {
 };
 
 /// The defaults of an operation; a struct overrides what differs.
+///
+/// Beside its shape rule an operation has a rule for `vmap`, unless it is a source: `batch(in)` is called with a
+/// `passes::mapped_node` where an input that lends its elements has a batch axis in front, and returns the result with
+/// one. The families below state it once.
 struct op_defaults {
     static constexpr dtype_set accepts = dtype_set::all;
     static constexpr int cost = 1; // instructions a pack, for the fusion cost model
 
     /// Whether the results must be distinct nodes even if the inputs agree.
     static constexpr bool is_unique = false;
+    /// Whether an element depends on where it stands, in row-major order: the operation has `generate`, not `apply`.
+    static constexpr bool is_indexed = false;
     /// Inputs from this one on lend their shape only; their elements are never read.
     static constexpr int first_shape_input = 1000;
     /// How many interned lists the attribute refers to: 0, 1 (the attribute is its index) or 3 (`slice_lists`).
@@ -47,6 +53,7 @@ struct elementwise : op_defaults {
     static constexpr int arity = Arity;
 
     static constexpr shape infer(inference& in) { return broadcast_inputs(in); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
 /// An elementwise question: the result is bool.
@@ -60,6 +67,8 @@ struct reduction : op_defaults {
     static constexpr op_kind kind = op_kind::reduction;
     static constexpr int arity = 1;
     static constexpr bool has_identity = true;
+
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 
     static constexpr shape infer_reduction(inference& in, bool allow_empty) {
         shape result = in.input(0);

@@ -5,11 +5,14 @@
 #include <calque/core/type_list.hpp>
 #include <calque/graph/ops/arithmetic.hpp>
 #include <calque/graph/ops/control.hpp>
+#include <calque/graph/ops/custom.hpp>
 #include <calque/graph/ops/functions.hpp>
 #include <calque/graph/ops/identities.hpp>
 #include <calque/graph/ops/logic.hpp>
+#include <calque/graph/ops/mapping.hpp>
 #include <calque/graph/ops/movement.hpp>
 #include <calque/graph/ops/products.hpp>
+#include <calque/graph/ops/random.hpp>
 #include <calque/graph/ops/reductions.hpp>
 #include <calque/graph/ops/sources.hpp>
 #include <calque/graph/ops/views.hpp>
@@ -26,7 +29,7 @@ struct op_list {
 };
 
 using op_set = op_list<
-    ops::argument, ops::constant, ops::iota, ops::element_count,                                                 //
+    ops::argument, ops::constant, ops::iota, ops::element_count, ops::example,                                   //
     ops::add, ops::subtract, ops::multiply, ops::divide, ops::remainder, ops::negative, ops::abs, ops::square,   //
     ops::minimum, ops::maximum, ops::fma, ops::fnma, ops::fms,                                                   //
     ops::sqrt, ops::rsqrt, ops::exp, ops::expm1, ops::log, ops::log1p, ops::tanh, ops::sigmoid, ops::relu,       //
@@ -34,12 +37,14 @@ using op_set = op_list<
     ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                    //
     ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                  //
     ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,    //
-    ops::sum_to,                                                                                                 //
-    ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul,                                                     //
-    ops::reshape, ops::reshape_like, ops::transpose, ops::expand_dims, ops::squeeze, ops::slice,                 //
-    ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
-    ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,     //
-    ops::history>;
+    ops::sum_to, ops::same_batch, ops::cotangent, ops::custom_derivative,                                        //
+    ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul, ops::batch_matmul,                                  //
+    ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,            //
+    ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,     //
+    ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,   //
+    ops::history,                                                                                                //
+    ops::random_bits, ops::derive_key, ops::uniform_of_bits, ops::positive_uniform_of_bits, ops::normal_of_bits, //
+    ops::shuffled_indices>;
 
 namespace detail {
 
@@ -88,6 +93,7 @@ struct op_info {
     int arity; // -1: any number
     int cost;
     bool is_unique;
+    bool is_indexed;
     int first_shape_input;
     int list_count;
 };
@@ -104,7 +110,8 @@ namespace detail {
 template <class... Ops>
 struct op_table {
     op_info entries[sizeof...(Ops)] = {
-        {Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::first_shape_input, Ops::list_count}...};
+        {Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed, Ops::first_shape_input,
+         Ops::list_count}...};
 };
 
 template <class... Ops>
@@ -147,6 +154,12 @@ constexpr bool is_shape_input(node const& n, int k) {
     op_info const& operation = info(n.op);
     return k >= (operation.kind == op_kind::control ? control_counts::unpack(n.attribute).data
                                                     : operation.first_shape_input);
+}
+
+/// Whether the elements of input `k` of a node matter to it, if only through what a region returns.
+constexpr bool is_read(node const& n, int k) {
+    op_kind const kind = info(n.op).kind;
+    return kind == op_kind::control || kind == op_kind::border || !is_shape_input(n, k);
 }
 
 } // namespace graph

@@ -29,6 +29,7 @@ struct step {
     int inputs[3] = {-1, -1, -1};
     int input_count = 0;
     int leaf = -1;   // it loads the group's leaf of this number
+    int index = -1;  // it needs to know where its elements stand: the group's leaf of this number is their indices
     int result = -1; // it is stored as the group's result of this number
     bool varies_along_rows = false;
     bool varies_along_columns = false;
@@ -55,6 +56,7 @@ enum class storage_kind : std::uint8_t {
     count,    // the plan: a scalar that follows from extents
     buffer,   // the arena, or an output
     view,     // whoever owns the value that it is a view of
+    indices,  // nobody: the row-major places of a node's elements, which kernels count
 };
 
 /// A value in memory.

@@ -238,6 +238,11 @@ constexpr value matmul(value a, value b) {
     return apply<ops::matmul>(0, a, b);
 }
 
+/// The products of the matrices of two batches: [B,M,K] by [B,K,N] is [B,M,N].
+constexpr value batch_matmul(value a, value b) {
+    return apply<ops::batch_matmul>(0, a, b);
+}
+
 } // namespace graph
 } // namespace v0
 } // namespace calque

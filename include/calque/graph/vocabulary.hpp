@@ -31,6 +31,15 @@ constexpr value slice_adjoint(value x, value like, std::uint64_t lists);
 constexpr value take(value x, value indices, std::uint64_t axis);
 constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis);
 constexpr value matmul(value a, value b);
+constexpr value batch_matmul(value a, value b);
+
+// Of batches, whose first axis counts examples: graph/batches.hpp.
+constexpr value merge_axes(value x, int first);
+constexpr value move_to_front(value x, int axis);
+constexpr value matmul_rows(value a, value b, value like);
+constexpr value matmul_each(value a, value b);
+constexpr value take_each(value x, value indices, int axis);
+constexpr value take_each_adjoint(value dy, value indices, value like, int axis);
 
 } // namespace graph
 } // namespace v0

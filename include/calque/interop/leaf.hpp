@@ -22,6 +22,8 @@ struct host {};
 struct traced {};
 /// The form that holds variables.
 struct variables {};
+/// What a traced function's body sees of a family of variables.
+struct traced_variables {};
 /// The form that holds only the declared specs: what the library reads a family's structure from.
 struct specs {};
 
@@ -31,6 +33,8 @@ template <class T>
 class weak_expr; // a traced number that takes the dtype of the array it meets: trace/expr.hpp
 template <class T, extent_t... Extents>
 class variable;
+template <class T>
+class variable_expr; // a traced variable: trace/variables.hpp
 
 /// The array type that holds results of `Spec`: the number itself for a scalar; `xt::xtensor_fixed`, which needs no
 /// allocation, if the shape is static and takes at most 4 KiB; else `xt::xtensor`.
@@ -66,6 +70,10 @@ struct leaf_type<traced, T, Extents...> {
 template <class T, extent_t... Extents>
 struct leaf_type<variables, T, Extents...> {
     using type = variable<T, Extents...>;
+};
+template <class T, extent_t... Extents>
+struct leaf_type<traced_variables, T, Extents...> {
+    using type = variable_expr<T>;
 };
 template <class T, extent_t... Extents>
 struct leaf_type<specs, T, Extents...> {

@@ -79,6 +79,11 @@ inline constexpr std::size_t tree_size_v = tree_leaves_t<A>::size;
 namespace detail {
 
 template <class A>
+inline constexpr bool is_variable_expr_v = false;
+template <class T>
+inline constexpr bool is_variable_expr_v<variable_expr<T>> = true;
+
+template <class A>
 constexpr auto traced_type_of();
 
 template <class A>
@@ -120,7 +125,10 @@ constexpr auto traced_type_of() {
     } else if constexpr (kind == tree_kind::array) {
         return std::type_identity<expr<array_value_t<A>>>{};
     } else if constexpr (kind == tree_kind::family) {
-        return std::type_identity<rebind_tree_t<A, traced>>{};
+        constexpr bool has_variables = std::is_same_v<typename family_of<A>::form, variables>;
+        return std::type_identity<rebind_tree_t<A, std::conditional_t<has_variables, traced_variables, traced>>>{};
+    } else if constexpr (is_variable_expr_v<A>) {
+        return std::type_identity<expr<typename A::value_type>>{}; // what it is worth
     } else if constexpr (kind == tree_kind::aggregate) {
         return std::type_identity<traced_struct<A>>{};
     } else {

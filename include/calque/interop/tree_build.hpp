@@ -46,11 +46,13 @@ constexpr Tree build_tree(Make& make) {
 } // namespace detail
 
 /// What a traced function sees of an argument of type `A`, its handles in order from
-/// `source.template next<Leaf>()`, where `Leaf` goes through `tree_leaves_t<A>`.
+/// `source.template next<Leaf, Handle>()`, where `Leaf` goes through `tree_leaves_t<A>`, and `Handle` through what stands
+/// for it.
 template <class A, class Source>
 constexpr traced_t<A> unflatten(Source&& source) {
-    auto make = [&source](auto /*type*/, auto index) {
-        return source.template next<type_at_t<tree_leaves_t<A>, decltype(index)::value>>();
+    auto make = [&source](auto type, auto index) {
+        using handle = typename decltype(type)::type;
+        return source.template next<type_at_t<tree_leaves_t<A>, decltype(index)::value>, handle>();
     };
     return detail::build_tree<traced_t<A>, std::remove_cvref_t<A>, 0>(make);
 }

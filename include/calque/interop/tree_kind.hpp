@@ -58,6 +58,8 @@ template <class T>
 inline constexpr bool is_handle_v<expr<T>> = true;
 template <class T>
 inline constexpr bool is_handle_v<weak_expr<T>> = true;
+template <class T>
+inline constexpr bool is_handle_v<variable_expr<T>> = true;
 
 template <class A>
 inline constexpr bool is_traced_struct_v = false;
@@ -71,7 +73,7 @@ struct family_of {
 };
 template <template <class...> class Family, class Form, class... Rest>
     requires(std::is_same_v<Form, host> || std::is_same_v<Form, traced> || std::is_same_v<Form, variables> ||
-             std::is_same_v<Form, specs>)
+             std::is_same_v<Form, traced_variables> || std::is_same_v<Form, specs>)
 struct family_of<Family<Form, Rest...>> {
     using form = Form;
     template <class M>

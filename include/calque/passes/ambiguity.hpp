@@ -28,8 +28,18 @@ public:
             } else if (n.op == code_of<ops::matmul>) {
                 at(id, 0) = at(g.input(n, 0), 0);
                 at(id, 1) = at(g.input(n, 1), 1);
-            } else if (n.op == code_of<ops::item> || n.op == code_of<ops::stacked> || n.op == code_of<ops::history>) {
+            } else if (n.op == code_of<ops::batch_matmul>) {
+                at(id, 0) = at(g.input(n, 0), 0);
+                at(id, 1) = at(g.input(n, 0), 1);
+                at(id, 2) = at(g.input(n, 1), 2);
+            } else if (n.op == code_of<ops::item> || n.op == code_of<ops::example> ||
+                       n.op == code_of<ops::stacked> || n.op == code_of<ops::history>) {
                 follow_steps(id, n);
+            } else if (n.op == code_of<ops::same_batch>) {
+                int const batch = static_cast<int>(n.attribute);
+                for (int axis = 0; axis < g.shape(id).rank; ++axis) {
+                    at(id, axis) = at(g.input(n, axis == batch ? 1 : 0), axis);
+                }
             } else if (int const like = shape_giver(n); like >= 0) {
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, like), axis);
@@ -71,7 +81,7 @@ private:
 
     /// The steps of a scan are an axis 0 outside it, which its items do not have.
     constexpr void follow_steps(node_id id, node const& n) {
-        if (n.op == code_of<ops::item>) {
+        if (n.op == code_of<ops::item> || n.op == code_of<ops::example>) {
             for (int axis = 0; axis < g_.shape(id).rank; ++axis) {
                 at(id, axis) = at(g_.input(n, 0), axis + 1);
             }

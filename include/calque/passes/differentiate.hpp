@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Reverse-mode differentiation: appends to a graph the nodes that compute the gradient of a scalar. It nests.
+// Reverse-mode differentiation: appends to a graph the nodes that compute gradients. It nests.
 #pragma once
 
 #include <calque/graph/value.hpp>
 #include <calque/passes/differentiate_control.hpp>
+#include <calque/passes/substitute.hpp>
 
 #include <utility>
 
@@ -53,10 +54,29 @@ class vjp_table {
                 parts.push_back(k == 1 + Op::part(y.attribute()) ? dy : broadcast_like(zero_of(dy), like));
             }
             receive(0, concatenate(parts.data(), parts.size(), Op::axis(y.attribute())));
+        } else if constexpr (std::is_same_v<Op, ops::custom_derivative>) {
+            call_custom(dy, y, receive);
         } else if constexpr (requires { &Op::template vjp<value, value, value>; } ||
                              requires { &Op::template vjp<value, value, value, value>; } ||
                              requires { &Op::template vjp<value, value, value, value, value>; }) {
             call_vjp<Op>(dy, y, receive, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
+        }
+    }
+
+    /// A derivative that the user gave, of the adjoint in the place of the cotangent that it was traced with. The value
+    /// itself was computed of constants: what reaches it is the adjoint of what the user's function captured.
+    static constexpr void call_custom(value dy, value y, Receive const& receive) {
+        using op = graph::ops::custom_derivative;
+        int const count = op::argument_count(y.attribute());
+        auto const input = [&](int k) { return value{y.owner, y.owner->input(y.id, k)}; };
+        sequence<value> gradients;
+        for (int k = 0; k < count; ++k) {
+            gradients.push_back(input(op::first_argument + count + k));
+        }
+        substitute(input(1), dy, gradients.data(), count);
+        receive(0, dy);
+        for (int k = 0; k < count; ++k) {
+            receive(op::first_argument + k, gradients[k]);
         }
     }
 
@@ -125,14 +145,20 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
     };
     for (node_id const id : wrt) {
         if (id <= last) {
-            is_wrt[id - first] = true; // what it depends on is not asked for through it
+            is_wrt[id - first] = true;
         }
     }
     for (seed const& s : seeds) {
         add(s.of, {&owner, s.adjoint});
     }
+    sequence<node_id> taken(last - first + 1);
     for (node_id id = last; id >= first; --id) {
-        if (!depends[id - first] || is_wrt[id - first]) {
+        if (is_wrt[id - first]) { // what it depends on is not asked for through it, even if a loop made it
+            taken[id - first] = adjoints[id - first];
+            adjoints[id - first] = -1;
+            continue;
+        }
+        if (!depends[id - first]) {
             continue;
         }
         if (is_control(owner[id])) {
@@ -152,7 +178,7 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
         vjp_table<decltype(receive)>::template call<Ops>({&owner, adjoints[id - first]}, {&owner, id}, receive);
     }
     for (node_id const id : wrt) {
-        gradients.push_back(id <= last ? adjoints[id - first] : -1);
+        gradients.push_back(id <= last ? taken[id - first] : -1);
     }
 }
 
@@ -170,25 +196,36 @@ constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& 
 
 } // namespace detail
 
-/// Writes the gradients of the scalar `y` with respect to `count` values to `gradients`; each has its value's shape.
+/// Writes to `gradients` the gradients of the sum of `results[i] * cotangents[i]` with respect to `count` values: the
+/// transpose of the derivative, applied to the cotangents, which have the results' shapes. Each has its value's shape.
 ///
 /// Reverse mode: one walk back over the nodes between them, adding to the same graph. (A. Griewank, A. Walther,
 /// "Evaluating Derivatives", 2nd ed., 2008, chapter 3.)
 ///
 /// A template, so that only programs with gradients instantiate the derivatives of the operations.
 template <class Ops = graph::op_set>
-constexpr void differentiate(graph::value y, graph::value const* wrt, int count, graph::value* gradients) {
+constexpr void pull_back(graph::value const* results, graph::value const* cotangents, int result_count,
+                         graph::value const* wrt, int count, graph::value* gradients) {
     sequence<graph::node_id> by;
     for (int i = 0; i < count; ++i) {
         by.push_back(wrt[i].id);
     }
     sequence<detail::seed> seeds;
-    seeds.push_back({y.id, literal(y, 1).id});
-    sequence<graph::node_id> found;
-    detail::differentiate_seeds<Ops>(*y.owner, seeds, by, found);
-    for (int i = 0; i < count; ++i) {
-        gradients[i] = {y.owner, found[i]};
+    for (int i = 0; i < result_count; ++i) {
+        seeds.push_back({results[i].id, cotangents[i].id});
     }
+    sequence<graph::node_id> found;
+    detail::differentiate_seeds<Ops>(*wrt[0].owner, seeds, by, found);
+    for (int i = 0; i < count; ++i) {
+        gradients[i] = {wrt[i].owner, found[i]};
+    }
+}
+
+/// Writes the gradients of the scalar `y` with respect to `count` values to `gradients`; each has its value's shape.
+template <class Ops = graph::op_set>
+constexpr void differentiate(graph::value y, graph::value const* wrt, int count, graph::value* gradients) {
+    graph::value const one = graph::literal(y, 1);
+    pull_back<Ops>(&y, &one, 1, wrt, count, gradients);
 }
 
 } // namespace passes

@@ -340,6 +340,7 @@ private:
         for (int& user : users_) {
             user = nobody;
         }
+        find_read();
         store_what_memory_is_read_for();
         find_deep();
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
@@ -357,6 +358,19 @@ private:
         }
     }
 
+    /// What results depend on; of other nodes only the shapes count, and no kernel computes them.
+    constexpr void find_read() {
+        read_.resize(g_.node_count);
+        for (int i = 0; i < g_.output_count; ++i) {
+            read_[g_.outputs[i]] = true;
+        }
+        for (node_id id = g_.node_count - 1; id >= 0; --id) {
+            for (int k = 0; read_[id] && k < g_[id].input_count; ++k) {
+                read_[g_.input(id, k)] |= is_read(g_[id], k);
+            }
+        }
+    }
+
     /// Outputs, and what matrix products, views, movements and regions read.
     constexpr void store_what_memory_is_read_for() {
         for (int i = 0; i < g_.output_count; ++i) {
@@ -365,7 +379,8 @@ private:
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
             op_kind const kind = kind_of(id);
-            bool const reads_memory = !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
+            bool const reads_memory =
+                read_[id] && !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
             for (int k = 0; reads_memory && k < n.input_count && !is_shape_input(n, k); ++k) {
                 store(g_.input(n, k));
             }
@@ -378,7 +393,7 @@ private:
         sequence<bool> used_elsewhere(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; n.region == g_.entry && k < n.input_count && !is_shape_input(n, k); ++k) {
+            for (int k = 0; read_[id] && n.region == g_.entry && k < n.input_count && !is_shape_input(n, k); ++k) {
                 used_elsewhere[g_.input(n, k)] |= kernel_of(g_.input(n, k)) != kernel_of(id);
             }
         }
@@ -427,6 +442,7 @@ private:
     sequence<place> kernels_;
     sequence<int> united_; // the kernel that a kernel became a part of
     sequence<int> users_;  // the one kernel that uses a node, or `nobody` or `several`
+    sequence<bool> read_;
     sequence<bool> stored_;
     sequence<bool> deep_;
 };

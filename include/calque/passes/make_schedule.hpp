@@ -285,6 +285,15 @@ private:
                 s.varies_along_rows |= input.varies_along_rows;
                 s.varies_along_columns |= input.varies_along_columns;
             }
+            if (graph::info(n.op).is_indexed) {
+                s.index = leaves_.size() - x.first_leaf;
+                leaves_.push_back(values_.size());
+                stored_value indices;
+                indices.node = id;
+                indices.kind = storage_kind::indices;
+                values_.push_back(indices);
+                mark_variation(s, g_.shape(id), x);
+            }
             bool const is_reduction = fusion_.kind_of(id) == graph::op_kind::reduction;
             if (is_reduction || (x.space_node < 0 && fusion_.is_stored(id) && n.shape == x.space)) {
                 x.space_node = is_reduction ? g_.input(n, 0) : id;
@@ -360,7 +369,7 @@ private:
     /// Views whose elements lie in memory as those of the array that they view.
     constexpr bool keeps_order(node_id id) const {
         return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) || g_.is<graph::ops::reshape>(id) ||
-               g_.is<graph::ops::reshape_like>(id);
+               g_.is<graph::ops::reshape_like>(id) || g_.is<graph::ops::merge_axes>(id);
     }
 
     constexpr void find_last_uses() {

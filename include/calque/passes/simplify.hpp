@@ -47,6 +47,9 @@ private:
 
     /// A node that stands for `n` with the inputs `in`, or -1.
     constexpr node_id find_simpler(node const& n, node_id const* in) {
+        if (n.op == code_of<ops::custom_derivative>) {
+            return in[0]; // differentiation is over
+        }
         switch (info(n.op).kind) {
         case op_kind::elementwise: return simpler_elementwise(n, in);
         case op_kind::view: return simpler_view(n, in);
@@ -92,7 +95,8 @@ private:
             return in[0];
         }
         bool const only_shapes =
-            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned>;
+            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned> ||
+            n.op == code_of<ops::same_batch>;
         shape const& extents = from_.shapes[n.shape];
         bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
         return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;

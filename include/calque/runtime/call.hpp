@@ -55,10 +55,15 @@ public:
     /// `MayAlias`: the caller's arrays may share memory with arguments.
     template <bool MayAlias, class Outputs>
     CALQUE_INLINE void run(plan const& p, Outputs& outputs) {
-        if constexpr (output_count != 0) {
+        if constexpr (P::result_count != 0) {
             bind_outputs<typename P::result, typename P::outputs>(
                 outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
-                [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA { bind_output<MayAlias>(p, index, ref); });
+                [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
+                    bind_output<MayAlias || has_variables>(p, index, ref);
+                });
+        }
+        if constexpr (has_variables) {
+            bind_variables(p);
         }
         if (p.is_interpreted || needs_copies_) [[unlikely]] {
             run_with_copies(p);
@@ -191,6 +196,21 @@ private:
     }
 
     static constexpr bool is_copied(int output) { return P::execution::is_copied(output); }
+
+    static constexpr bool has_variables = output_count != P::result_count;
+
+    /// Variables that the function assigns to are outputs, where they are.
+    CALQUE_INLINE void bind_variables(plan const& p) {
+        for (int o = P::result_count; o < output_count; ++o) {
+            std::byte* const data = bases_[P::assigned_argument(o)];
+            bases_[argument_count + o] = data;
+            outputs_[o].data = data;
+            outputs_[o].copy = nullptr;
+            if (is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
+                needs_copies_ = true;
+            }
+        }
+    }
 
     template <bool MayAlias, class Index, class Ref>
     CALQUE_INLINE void bind_output(plan const& p, Index, Ref const& ref) {

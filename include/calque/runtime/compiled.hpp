@@ -92,12 +92,14 @@ public:
     };
 
     /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.
+    /// And values that depend on their places must have one for each point.
     static constexpr bool has_several_values() {
         for (graph::group const& x : schedule.groups) {
             bool const is_tiled = x.kind == graph::group_kind::product && x.step_count > 1;
             int values = x.result_count + (is_tiled ? 1 : 0);
             for (int i = 0; i < x.step_count; ++i) {
-                values += graph::info(schedule.steps[x.first_step + i].op).kind == graph::op_kind::reduction ? 1 : 0;
+                graph::step const& s = schedule.steps[x.first_step + i];
+                values += graph::info(s.op).kind == graph::op_kind::reduction || s.index >= 0 ? 1 : 0;
             }
             if (values > 1 && x.kind != graph::group_kind::control) {
                 return true;

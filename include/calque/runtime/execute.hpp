@@ -172,8 +172,11 @@ private:
                                                       [[maybe_unused]] std::ptrdiff_t depth,
                                                       [[maybe_unused]] kernels::matrix_strides a,
                                                       [[maybe_unused]] kernels::matrix_strides b) {
-        if constexpr (group<K>::description.kind == graph::group_kind::product) {
-            using T = typename epilogue_context<K>::element;
+        constexpr graph::group const& x = group<K>::description;
+        constexpr graph::node n = Compiled::optimized.nodes[x.node < 0 ? 0 : x.node];
+        if constexpr (x.kind == graph::group_kind::product || (x.kind == graph::group_kind::movement &&
+                                                               n.op == graph::code_of<graph::ops::batch_matmul>)) {
+            using T = type_of<n.type>;
             kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
         } else {
@@ -198,12 +201,23 @@ private:
 
     // ---- fused kernels
 
+    /// Whether a leaf of a group is no array, but the places of elements.
+    template <int K, int Leaf>
+    static constexpr bool is_indices() {
+        return schedule.values[schedule.leaves[group<K>::description.first_leaf + Leaf]].kind ==
+               graph::storage_kind::indices;
+    }
+
     template <int K, int FirstLeaf, class Arguments>
     CALQUE_INLINE void fill(Arguments& a) const {
         constexpr graph::group const& x = group<K>::description;
         kernels::unroll_steps<FirstLeaf, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
             leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
-            a.leaves[i] = address(bases_, leaf.at);
+            if constexpr (is_indices<K, i>()) {
+                a.indices[i] = 0;
+            } else {
+                a.leaves[i] = address(bases_, leaf.at);
+            }
             a.leaf_row_strides[i] = leaf.row_stride;
         });
         kernels::unroll_steps<0, x.result_count>([&](auto i) CALQUE_INLINE_LAMBDA {
@@ -245,8 +259,12 @@ private:
             kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.leaves[x.first_leaf + l];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                a.leaves[l] =
-                    static_cast<T const*>(a.leaves[l]) + plan_.leaves[x.first_leaf + l].outer_strides[axis];
+                std::ptrdiff_t const step = plan_.leaves[x.first_leaf + l].outer_strides[axis];
+                if constexpr (is_indices<K, l>()) {
+                    a.indices[l] += step;
+                } else {
+                    a.leaves[l] = static_cast<T const*>(a.leaves[l]) + step;
+                }
             });
             kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.results[x.first_result + r];
@@ -283,6 +301,10 @@ private:
                                        (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
                                        (s.varies_along_columns ? j : 0);
                 }
+                if constexpr (s.index >= 0) {
+                    a.indices[s.index] += (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) +
+                                          (s.varies_along_columns ? j : 0);
+                }
                 if constexpr (s.result >= 0) {
                     a.results[s.result] =
                         static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] + j;
@@ -316,6 +338,18 @@ private:
         }
     }
 
+    template <class T>
+    void run_products(group_plan const& loops, moved_value const& to, moved_value const& a,
+                      moved_value const& b) const {
+        auto const matrix = [](moved_value const& x, std::ptrdiff_t i) {
+            return kernels::matrix_ref<T>{reinterpret_cast<T const*>(x.data) + i * x.steps[0], x.steps[1], x.steps[2]};
+        };
+        for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
+            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, matrix(a, i), matrix(b, i),
+                               reinterpret_cast<T*>(to.data) + i * to.steps[0], to.steps[1], workspace());
+        }
+    }
+
     // ---- movement
 
     template <int K>
@@ -331,6 +365,12 @@ private:
         moved_value const to{address(bases_, out.at), out.extents, out.steps};
         if constexpr (n.op == graph::code_of<graph::ops::iota>) {
             fill_iota<T>(to);
+        } else if constexpr (n.op == graph::code_of<graph::ops::shuffled_indices>) {
+            moved_value const words = operand(0);
+            graph::ops::shuffled_indices::shuffle(reinterpret_cast<std::uint64_t const*>(words.data), words.steps[0],
+                                                  to.extents[0], reinterpret_cast<std::int64_t*>(to.data));
+        } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
+            run_products<T>(plan_.groups[K], to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {

@@ -254,13 +254,16 @@ public:
         using program = runtime::program<F, Args...>;
         runtime::call<program> call(args...);
         auto const& plan = find_plan(call);
-        if constexpr (program::traced::output_count != 0) {
+        if constexpr (program::result_count != 0) {
             auto result = make_result<typename program::result, typename program::outputs>([&](auto i)
                                                                                                CALQUE_INLINE_LAMBDA {
                                                                                                    return call.extents_of(plan, i);
                                                                                                });
             call.template run<false>(plan, result);
             return result;
+        } else {
+            std::tuple<> nothing;
+            call.template run<false>(plan, nothing);
         }
     }
 

@@ -45,6 +45,9 @@ public:
                 if (s.leaf < 0 && is_reduction && !(in_.shapes[in_.g.input(s.node, 0)] == space_of(x))) {
                     return false;
                 }
+                if (s.index >= 0 && in_.shapes[s.node].rank != 0 && !is_value_of(s.node, x)) {
+                    return false;
+                }
                 if (s.result >= 0 && !is_reduction && !is_value_of(s.node, x)) {
                     return false;
                 }
@@ -113,6 +116,7 @@ private:
                 }
             }
             break;
+        case graph::storage_kind::indices: place.steps = contiguous_strides(place.extents); break;
         case graph::storage_kind::view:
             if constexpr (Needs.views) {
                 if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
@@ -155,6 +159,9 @@ private:
     constexpr void plan_group(int k) {
         graph::group const& x = in_.schedule.groups[k];
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
+            if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
+                plan_products(k, x);
+            }
             return;
         }
         if constexpr (Needs.several_shapes) {
@@ -240,7 +247,7 @@ private:
     constexpr bool varies_along_columns(graph::group const& x, int leaf) const {
         for (int i = 0; i < x.step_count; ++i) {
             graph::step const& s = in_.schedule.steps[x.first_step + i];
-            if (s.leaf == leaf) {
+            if (s.leaf == leaf || s.index == leaf) {
                 return s.varies_along_columns;
             }
         }
@@ -331,6 +338,20 @@ private:
         plan.depth = a.extents[1];
         product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[0], a.steps[1]},
                                                          {b.steps[0], b.steps[1]});
+        plan.product = choice.variant;
+        grow_workspace(choice.workspace_bytes);
+    }
+
+    /// The products of a batch: all have one size, and their operands one pair of strides.
+    constexpr void plan_products(int k, graph::group const& x) {
+        value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
+        value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        group_plan& plan = out_.groups[k];
+        plan.rows = a.extents[1];
+        plan.columns = b.extents[2];
+        plan.depth = a.extents[2];
+        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[1], a.steps[2]},
+                                                         {b.steps[1], b.steps[2]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);
     }

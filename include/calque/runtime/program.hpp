@@ -124,6 +124,22 @@ struct program {
 
     static constexpr bool is_static = is_static_v<F, Args...>;
 
+    template <class R>
+    static constexpr int count_leaves() {
+        if constexpr (std::is_void_v<R>) {
+            return 0;
+        } else {
+            return static_cast<int>(tree_size_v<R>);
+        }
+    }
+    /// The outputs that are the function's results; after them come the variables that it assigns to.
+    static constexpr int result_count = count_leaves<result>();
+    static constexpr int output_count = traced::output_count;
+    /// The argument that an output after the results is: a variable, which the call changes.
+    static constexpr int assigned_argument(int output) {
+        return static_cast<int>(traced::graph.nodes[traced::graph.outputs[output]].attribute);
+    }
+
     template <class L>
     static constexpr dtype type_of_leaf() {
         if constexpr (array_spec<L>) {

@@ -60,6 +60,30 @@ template <class Operation, class... Operands>
 inline constexpr bool shape_is_as_asserted = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_a_scalar = false;
+template <class Operation, class... Operands>
+inline constexpr bool condition_is_a_scalar = false;
+template <class Operation, class... Operands>
+inline constexpr bool branches_agree = false;
+template <class Operation, class... Operands>
+inline constexpr bool carried_shape_stays = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_the_shape_of_the_variable = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_a_reverse_derivative = false;
+template <class Operation, class... Operands>
+inline constexpr bool begins_with_an_argument = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_one_key = false;
+template <class Operation, class... Operands>
+inline constexpr bool extents_are_known_to_the_compiler = false;
+template <class Operation, class... Operands>
+inline constexpr bool mapped_extents_agree = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_a_batch_rule = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_returned_by_vmap = false;
+template <class Operation, class... Operands>
+inline constexpr bool is_outside_of_custom_derivatives = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -140,6 +164,38 @@ constexpr void require() {
         static_assert(shape_is_as_asserted<Names...>, "calque: the shape is not the asserted one");
     } else if constexpr (Why == not_a_scalar) {
         static_assert(is_a_scalar<Names...>, "calque: grad takes a function that returns a scalar");
+    } else if constexpr (Why == condition_not_a_scalar) {
+        static_assert(condition_is_a_scalar<Names...>, "calque: the condition is not a scalar");
+    } else if constexpr (Why == branches_differ) {
+        static_assert(branches_agree<Names...>, "calque: the branches return different shapes");
+    } else if constexpr (Why == carried_shape_changes) {
+        static_assert(carried_shape_stays<Names...>,
+                      "calque: a carried value changes its shape from one step to the next");
+    } else if constexpr (Why == assigned_shape_differs) {
+        static_assert(has_the_shape_of_the_variable<Names...>,
+                      "calque: the value does not have the shape of the variable");
+    } else if constexpr (Why == no_reverse_derivative) {
+        static_assert(has_a_reverse_derivative<Names...>, "calque: it has no reverse derivative: use scan, or "
+                                                          "fori_loop with constant bounds");
+    } else if constexpr (Why == loop_without_argument) {
+        static_assert(begins_with_an_argument<Names...>,
+                      "calque: nothing that it starts with depends on an argument: begin with zeros_like(x), say, not "
+                      "with a constant");
+    } else if constexpr (Why == one_key_needed) {
+        static_assert(is_one_key<Names...>, "calque: it takes one key, not an array of them");
+    } else if constexpr (Why == extents_not_known) {
+        static_assert(extents_are_known_to_the_compiler<Names...>,
+                      "calque: the compiler does not know the extents: take them from an array, uniform_like(key, x)");
+    } else if constexpr (Why == batches_differ) {
+        static_assert(mapped_extents_agree<Names...>, "calque: the mapped axes have different extents");
+    } else if constexpr (Why == no_batch_rule) {
+        static_assert(has_a_batch_rule<Names...>, "calque: vmap cannot map it");
+    } else if constexpr (Why == escapes_vmap) {
+        static_assert(is_returned_by_vmap<Names...>,
+                      "calque: a value made inside a mapped function is used outside it: return it from the function");
+    } else if constexpr (Why == control_in_derivative) {
+        static_assert(is_outside_of_custom_derivatives<Names...>,
+                      "calque: a derivative given to custom_vjp takes no branches or loops on the cotangent");
     }
 }
 

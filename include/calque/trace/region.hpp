@@ -112,16 +112,9 @@ class value_source {
 public:
     constexpr value_source(region_home const& home, graph::node_id const* ids) : home_(home), next_(ids) {}
 
-    template <class Leaf>
+    template <class Leaf, class Handle>
     constexpr auto next() {
-        graph::value const v{&home_.owner(), *next_++};
-        if constexpr (handle<Leaf>) {
-            return Leaf(v, home_.shared());
-        } else if constexpr (is_spec<Leaf>) {
-            return expr<typename Leaf::value_type>(v, home_.shared());
-        } else {
-            return weak_expr<Leaf>(v, home_.shared());
-        }
+        return Handle(graph::value{&home_.owner(), *next_++}, home_.shared());
     }
 
 private:

@@ -9,6 +9,7 @@
 #include <calque/interop/tree_build.hpp>
 #include <calque/trace/apply.hpp>
 #include <calque/trace/diagnostics.hpp>
+#include <calque/trace/variables.hpp>
 
 #include <bit>
 #include <string>
@@ -34,13 +35,13 @@ class argument_source {
 public:
     constexpr explicit argument_source(graph::builder& owner) : owner_(owner) {}
 
-    template <class Leaf>
+    template <class Leaf, class Handle>
     constexpr auto next() {
         if constexpr (is_spec<Leaf>) {
             using T = typename Leaf::value_type;
-            return expr<T>({&owner_, owner_.argument(dtype_of<T>, Leaf::shape, next_++)}, nullptr);
+            return Handle({&owner_, owner_.argument(dtype_of<T>, Leaf::shape, next_++)}, nullptr);
         } else {
-            return weak_expr<Leaf>({&owner_, owner_.argument(dtype_of<Leaf>, {}, next_++)}, nullptr);
+            return Handle({&owner_, owner_.argument(dtype_of<Leaf>, {}, next_++)}, nullptr);
         }
     }
 
@@ -77,6 +78,7 @@ struct body_run {
             auto const result = fn(x...);
             for_each_leaf(result, [&owner](auto const& leaf) { add_output(owner, leaf); });
         }
+        add_assigned_variables(owner);
     }
 };
 
@@ -84,6 +86,9 @@ template <class F, class... Specs>
 constexpr void run_body(graph::builder& owner) {
     [[maybe_unused]] argument_source source(owner);
     [[maybe_unused]] body_run<F, Specs...> const run{owner, instance<F>(), unflatten<Specs>(source)...};
+    if (graph::node_id const id = graph::find_escaped_example(owner.view()); id >= 0) {
+        owner.fail(graph::reason::escapes_vmap, owner[id].op, &id, 1, "vmap");
+    }
 }
 
 /// What the first evaluation tells.

@@ -56,6 +56,7 @@ struct broadcast_to : identity_op {
         return to;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return dy; }
+    static constexpr auto batch(auto const& in) { return in.again(in.list_behind(dyn)); }
 };
 
 /// Stretches to the shape of the second input, which lends only that.
@@ -104,6 +105,7 @@ struct assert_shape : identity_op {
         return result;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return dy; }
+    static constexpr auto batch(auto const& in) { return in.again(in.list_behind(dyn)); }
 };
 
 /// What a variable becomes. The second input, what it was, lends the shape that it must have. Attribute: the argument

@@ -43,6 +43,7 @@ struct concatenate : movement {
         }
         return result;
     }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
 };
 
 /// Places the first input into zeros of the second's shape, where a `slice` with this attribute would read it.
@@ -56,6 +57,7 @@ struct slice_adjoint : movement {
     static constexpr auto vjp(auto dy, auto /*x*/, auto like, auto y) {
         return std::array{graph::slice(dy, y.attribute()), like.none()};
     }
+    static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
 };
 
 /// The elements of the first input at integer positions along an axis. Attribute: the axis.
@@ -91,6 +93,16 @@ struct take : movement {
     static constexpr auto vjp(auto dy, auto x, auto indices, auto y) {
         return std::array{graph::take_adjoint(dy, indices, x, y.attribute()), dy.none()};
     }
+    static constexpr auto batch(auto const& in) {
+        std::uint64_t const axis = in.attribute();
+        if (!in.is_mapped(1)) {
+            return graph::take(in.batch(0), in.part(1), axis + 1);
+        }
+        if (!in.is_mapped(0)) { // the batch axis comes with the axes of the indices
+            return graph::move_to_front(graph::take(in.part(0), in.batch(1), axis), static_cast<int>(axis));
+        }
+        return graph::take_each(in.batch(0), in.batch(1), static_cast<int>(axis));
+    }
 };
 
 /// Adds the first input into zeros of the third's shape, where a `take` with the second as indices would read it.
@@ -103,6 +115,13 @@ struct take_adjoint : movement {
     static constexpr shape infer(inference& in) { return in.input(2); }
     static constexpr auto vjp(auto dy, auto /*x*/, auto indices, auto like, auto y) {
         return std::array{graph::take(dy, indices, y.attribute()), like.none(), like.none()};
+    }
+    static constexpr auto batch(auto const& in) {
+        std::uint64_t const axis = in.attribute();
+        if (!in.is_mapped(1)) {
+            return graph::take_adjoint(in.batch(0), in.part(1), in.shape_of(2), axis + 1);
+        }
+        return graph::take_each_adjoint(in.batch(0), in.batch(1), in.shape_of(2), static_cast<int>(axis));
     }
 };
 

@@ -35,6 +35,56 @@ struct matmul : op_defaults {
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
         return std::array{graph::matmul(dy, graph::transpose(b)), graph::matmul(graph::transpose(a), dy)};
     }
+    static constexpr auto batch(auto const& in) {
+        if (!in.is_mapped(1)) {
+            return graph::matmul_rows(in.batch(0), in.part(1), in.shape_of_result());
+        }
+        if (!in.is_mapped(0)) { // (a b)' = b' a'
+            auto const turned = [](auto x) { return graph::transpose(x, 0x120); };
+            auto const left = graph::transpose(in.part(0));
+            return turned(graph::matmul_rows(turned(in.batch(1)), left, turned(in.shape_of_result())));
+        }
+        return graph::matmul_each(in.batch(0), in.batch(1));
+    }
+};
+
+/// The products of the matrices of two batches: [B,M,K] and [B,K,N] make [B,M,N]. They are stored: nothing is fused with
+/// them.
+struct batch_matmul : op_defaults {
+    static constexpr std::string_view name = "batch_matmul";
+    static constexpr op_kind kind = op_kind::movement;
+    static constexpr int arity = 2;
+    static constexpr dtype_set accepts = dtype_set::numbers;
+    static constexpr int cost = 1000;
+
+    static constexpr shape infer(inference& in) {
+        shape const& a = in.input(0);
+        shape const& b = in.input(1);
+        if (a.rank != 3 || b.rank != 3) {
+            in.fail(reason::matrices_needed);
+            return a;
+        }
+        if (differ(a[2], b[1])) {
+            in.fail(reason::inner_extents_differ);
+        }
+        if (differ(a[0], b[0])) {
+            in.fail(reason::batches_differ);
+        }
+        return {is_static(b[0]) || a[0] == dyn ? b[0] : a[0], a[1], b[2]};
+    }
+    static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
+        return std::array{graph::batch_matmul(dy, graph::transpose(b, 0x120)),
+                          graph::batch_matmul(graph::transpose(a, 0x120), dy)};
+    }
+    static constexpr auto batch(auto const& in) {
+        auto const products = graph::matmul_each(graph::merge_axes(in.batch(0), 0), graph::merge_axes(in.batch(1), 0));
+        return graph::reshape_like(products, in.shape_of_result());
+    }
+
+private:
+    static constexpr bool differ(extent_t a, extent_t b) {
+        return a != b && a != dyn && b != dyn && is_named(a) == is_named(b);
+    }
 };
 
 } // namespace graph::ops

@@ -42,6 +42,7 @@ struct reshape : view_op {
         return to;
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return graph::reshape_like(dy, x); }
+    static constexpr auto batch(auto const& in) { return graph::reshape_like(in.batch(0), in.shape_of_result()); }
 };
 
 /// The extents of the second input, which lends its shape, for the elements of the first: the transpose of `reshape`.
@@ -59,6 +60,7 @@ struct reshape_like : view_op {
     static constexpr auto vjp(auto dy, auto x, auto like, auto /*y*/) {
         return std::array{graph::reshape_like(dy, x), like.none()};
     }
+    static constexpr auto batch(auto const& in) { return in.again(0); }
 };
 
 /// The axes in another order. Attribute: the permutation.
@@ -80,6 +82,13 @@ struct transpose : view_op {
         }
         return graph::transpose(dy, inverse);
     }
+    static constexpr auto batch(auto const& in) {
+        std::uint64_t permutation = 0;
+        for (int axis = 0; axis < in.rank(); ++axis) {
+            permutation |= static_cast<std::uint64_t>(permuted(in.attribute(), axis) + 1) << (4 * (axis + 1));
+        }
+        return in.again(permutation);
+    }
 };
 
 /// New axes of extent 1. Attribute: where they are in the result.
@@ -99,6 +108,7 @@ struct expand_dims : view_op {
         return to;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::squeeze(dy, y.attribute()); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 };
 
 /// Without some axes of extent 1. Attribute: which.
@@ -118,6 +128,7 @@ struct squeeze : view_op {
         return to;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::expand_dims(dy, y.attribute()); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 };
 
 /// The part of `range` that exists in an axis of extent `n`, as NumPy clips it.
@@ -132,6 +143,33 @@ struct clipped_range {
         return {clip_one(start), clip_one(stop)};
     }
     constexpr extent_t size(extent_t step) const { return stop > start ? (stop - start + step - 1) / step : 0; }
+};
+
+/// Two neighbouring axes as one, in row-major order. Attribute: the first of them.
+struct merge_axes : view_op {
+    static constexpr std::string_view name = "merge_axes";
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        int const first = static_cast<int>(in.attribute);
+        shape to;
+        for (int axis = 0; axis < from.rank; ++axis) {
+            if (axis != first + 1) {
+                to.push_back(from[axis]);
+                continue;
+            }
+            extent_t& outer = to[first];
+            extent_t const inner = from[axis];
+            if (is_static(outer) && is_static(inner)) {
+                outer *= inner;
+            } else {
+                outer = inner == 1 ? outer : outer == 1 ? inner : dyn;
+            }
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return graph::reshape_like(dy, x); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
 };
 
 /// A range of every axis. Attribute: `slice_lists`.
@@ -154,6 +192,7 @@ struct slice : view_op {
         return to;
     }
     static constexpr auto vjp(auto dy, auto x, auto y) { return graph::slice_adjoint(dy, x, y.attribute()); }
+    static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
 };
 
 /// The part of a concatenation that came from one of its inputs, which lend their shapes: the transpose of
@@ -167,6 +206,7 @@ struct concatenation_part : view_op {
     static constexpr int part(std::uint64_t attribute) { return static_cast<int>(attribute >> 8); }
 
     static constexpr shape infer(inference& in) { return in.input(1 + part(in.attribute)); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
 };
 
 } // namespace graph::ops

@@ -16,6 +16,7 @@ template <int Leaves, int Results>
 struct fused_arguments {
     void const* leaves[Leaves == 0 ? 1 : Leaves];
     std::ptrdiff_t leaf_row_strides[Leaves == 0 ? 1 : Leaves];
+    std::ptrdiff_t indices[Leaves == 0 ? 1 : Leaves]; // of leaves that are no arrays: the first element's place
     void* results[Results == 0 ? 1 : Results];
     std::ptrdiff_t result_row_strides[Results == 0 ? 1 : Results];
     void const* tile = nullptr; // products: the tile that is finished

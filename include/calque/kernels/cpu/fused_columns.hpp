@@ -92,9 +92,18 @@ private:
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
             return detail::load<Masked, U>(static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset + j,
                                            n);
+        } else if constexpr (s.index >= 0) {
+            return generate_step<I, simd::pack<step_element<Group, I>, U>>(place_in_row<I>(i) + j, row);
         } else {
             return apply_step<I>(column, row);
         }
+    }
+
+    /// The place of an indexed step's first element in a row.
+    template <int I>
+    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i) const {
+        constexpr graph::step s = step_v<Group, I>;
+        return a_.indices[s.index] + (s.varies_along_rows ? i * a_.leaf_row_strides[s.index] : 0);
     }
 
     static constexpr auto work =
@@ -116,6 +125,9 @@ private:
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 using E = step_element<Group, step>;
                 row.template at<step>() = simd::pack<E, 1>(static_cast<E const*>(a_.leaves[s.leaf])[offset]);
+            } else if constexpr (s.index >= 0) {
+                using V = simd::pack<step_element<Group, step>, 1>;
+                row.template at<step>() = V(generate_step<step, V>(place_in_row<step>(i), row).r[0][0]);
             } else {
                 row.template at<step>() = apply_step<step>(row, row);
             }

@@ -88,16 +88,28 @@ private:
             using T = step_element<Group, I>;
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
             return simd::pack<T, 1>(static_cast<T const*>(a_.leaves[s.leaf])[offset]);
+        } else if constexpr (s.index >= 0) {
+            using T = step_element<Group, I>;
+            return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(place_in_row<I>(i), row_).r[0][0]);
         } else {
             return apply_step<I>(row_, row_);
         }
     }
 
+    /// The place of an indexed step's first element in a row.
+    template <int I>
+    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i) const {
+        constexpr graph::step s = step_v<Group, I>;
+        return a_.indices[s.index] + (s.varies_along_rows ? i * a_.leaf_row_strides[s.index] : 0);
+    }
+
     // ---- one walk along a row
 
-    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
+    /// Independent chains in flight: more for little work, which waits for memory, and for random words, of which two
+    /// groups are one long chain; fewer where registers are short.
     static constexpr int groups_of_phase(int phase) {
-        return plan.cost[phase] <= 8 || (plan.reduces[phase] && plan.cost[phase] <= 24) ? 4 : 2;
+        bool const is_light = plan.cost[phase] <= (plan.counts[phase] ? 60 : plan.reduces[phase] ? 24 : 8);
+        return is_light ? 4 : 2;
     }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
@@ -164,6 +176,9 @@ private:
             } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
                 auto const* const row = static_cast<step_element<Group, step> const*>(a_.tile) + i * a_.tile_row_stride;
                 column.template at<step>() = detail::load<Masked, U>(row + j, n);
+            } else if constexpr (s.index >= 0) {
+                using V = simd::pack<step_element<Group, step>, U>;
+                column.template at<step>() = generate_step<step, V>(place_in_row<step>(i) + j, row_);
             } else {
                 column.template at<step>() = apply_step<step>(column, row_);
             }

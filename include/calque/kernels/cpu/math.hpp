@@ -7,6 +7,7 @@
 #include <calque/kernels/cpu/math_exp.hpp>
 #include <calque/kernels/cpu/math_log.hpp>
 #include <calque/kernels/cpu/math_pow.hpp>
+#include <calque/kernels/cpu/math_random.hpp>
 #include <calque/kernels/cpu/math_tanh.hpp>
 #include <calque/kernels/cpu/math_trigonometric.hpp>
 

@@ -24,6 +24,7 @@ struct phase_plan {
     int last_read[N]{};        // leaves: the last phase that loads it
     int cost[max_phases]{};    // instructions a pack
     bool reduces[max_phases]{};
+    bool counts[max_phases]{}; // some operation of it is indexed
 
     constexpr bool computes(int step, int phase) const { return (computed_in[step] >> phase & 1) != 0; }
     constexpr bool loads(int step, int phase) const { return (loaded_in[step] >> phase & 1) != 0; }
@@ -92,6 +93,7 @@ constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
             }
             p.computed_in[i] = static_cast<std::uint16_t>(p.computed_in[i] | 1u << phase);
             p.cost[phase] += s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+            p.counts[phase] |= s.index >= 0;
             if (s.leaf >= 0) {
                 p.last_read[i] = phase;
             }

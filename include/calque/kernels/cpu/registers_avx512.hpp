@@ -45,6 +45,12 @@ CALQUE_INLINE __mmask8 mask8(unsigned bits) {
 
 } // namespace detail
 
+/// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
+CALQUE_INLINE vec<std::uint64_t, 8> multiply_low_halves(vec<std::uint64_t, 8> a, vec<std::uint64_t, 8> b) {
+    return bits_as<vec<std::uint64_t, 8>>(
+        _mm512_maskz_mul_epu32(detail::all8, bits_as<__m512i>(a), bits_as<__m512i>(b)));
+}
+
 CALQUE_INLINE __m512 fma(__m512 a, __m512 b, __m512 c) {
     return _mm512_fmadd_ps(a, b, c);
 }

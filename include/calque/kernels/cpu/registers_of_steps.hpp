@@ -80,6 +80,13 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
     }
 }
 
+/// The elements from place `first` on of step `I`, whose operation is indexed: as many as `V` holds.
+template <int I, class V, class Group>
+CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& row) {
+    auto const key = column_input<step_v<Group, I>.inputs[0]>(row, row);
+    return step_op<Group, I>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
+}
+
 /// The fold of all lanes of a pack by a reduction.
 template <class Op, class T, int U>
 CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {

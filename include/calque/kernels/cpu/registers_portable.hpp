@@ -97,6 +97,13 @@ CALQUE_INLINE reg<T> gather(T const* table, vec<signed_of<T>, lanes<T>> index) {
     return indices<lanes<T>>([&](auto... i) CALQUE_INLINE_LAMBDA { return reg<T>{table[index[i.value]]...}; });
 }
 
+/// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
+template <class R>
+CALQUE_INLINE R multiply_low_halves(R a, R b) {
+    auto const low = splat(std::uint64_t{0xffffffff});
+    return (a & low) * (b & low);
+}
+
 template <class R>
 CALQUE_INLINE R sqrt(R x) {
     return compatibility::sqrt<element_of<R>>(x);

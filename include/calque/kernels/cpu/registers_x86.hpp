@@ -70,6 +70,13 @@ CALQUE_INLINE __m256d trunc(__m256d x) {
     return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
+#if defined(__AVX2__)
+/// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
+CALQUE_INLINE vec<std::uint64_t, 4> multiply_low_halves(vec<std::uint64_t, 4> a, vec<std::uint64_t, 4> b) {
+    return bits_as<vec<std::uint64_t, 4>>(_mm256_mul_epu32(bits_as<__m256i>(a), bits_as<__m256i>(b)));
+}
+#endif
+
 #if defined(__FMA__)
 CALQUE_INLINE __m256 fma(__m256 a, __m256 b, __m256 c) {
     return _mm256_fmadd_ps(a, b, c);
@@ -134,6 +141,11 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
 }
 
 #else // SSE2
+
+/// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
+CALQUE_INLINE vec<std::uint64_t, 2> multiply_low_halves(vec<std::uint64_t, 2> a, vec<std::uint64_t, 2> b) {
+    return bits_as<vec<std::uint64_t, 2>>(_mm_mul_epu32(bits_as<__m128i>(a), bits_as<__m128i>(b)));
+}
 
 CALQUE_INLINE __m128 sqrt(__m128 x) {
     return _mm_sqrt_ps(x);
