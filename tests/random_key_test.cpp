@@ -86,6 +86,52 @@ TEST_CASE("keys stand in structs, and come back in them") {
     CHECK(y(2) == 2 * u(2));
 }
 
+TEST_CASE("a key that is a variable goes on from call to call") {
+    auto const draw = calque::function([](auto k) {
+        auto const [next, now] = random::split(k);
+        auto const u = random::uniform(now, 3);
+        k.bits.assign(next.bits);
+        return u;
+    });
+    random::basic_key<calque::variables> state{calque::variable<std::uint64_t>(std::uint64_t{5})};
+    auto const first = draw(state);
+    auto const second = draw(state);
+    CHECK(first != second);
+    CHECK(state.bits.value() == random::split(random::split(key(5))[0])[0].bits);
+}
+
+TEST_CASE("keys go through loops, captured and carried") {
+    auto const captured = calque::function([](auto k, auto x) {
+        return calque::fori_loop(
+            0, 5, [k](auto i, auto y) { return y + random::normal_like(random::fold_in(k, i), y); }, x);
+    });
+    auto const carried = calque::function([](auto k, auto x) {
+        auto const body = [](auto, auto key_so_far, auto y) {
+            auto const [next, now] = random::split(key_so_far);
+            return std::tuple{next, y + random::uniform_like(now, y)};
+        };
+        return calque::fori_loop(0, 3, body, k, x);
+    });
+    auto const normal = calque::function([](auto k, auto x) { return random::normal_like(k, x); });
+    auto const uniform = calque::function([](auto k, auto x) { return random::uniform_like(k, x); });
+
+    xtensor<float, 1> const x = xt::zeros<float>({37});
+    xtensor<float, 1> sum_of_normal = x, sum_of_uniform = x;
+    key last(3);
+    for (int i = 0; i < 5; ++i) {
+        sum_of_normal += normal(random::fold_in(key(3), i), x);
+    }
+    for (int i = 0; i < 3; ++i) {
+        auto const [next, now] = random::split(last);
+        sum_of_uniform += uniform(now, x);
+        last = next;
+    }
+    CHECK(captured(key(3), x) == sum_of_normal);
+    auto const [final_key, total] = carried(key(3), x);
+    CHECK(final_key == last);
+    CHECK(total == sum_of_uniform);
+}
+
 TEST_CASE("derivatives go through what numbers are scaled by, not through keys") {
     auto const f = calque::function(calque::grad<1, 2>(
         [](auto k, auto sigma, auto mu) { return sum(random::normal_like(k, mu) * sigma + square(mu)); }));
