@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keys of random numbers: on the host and in traces, as arguments and results, and what is drawn with them.
 #include <calque/random.hpp>
+#include <calque/vmap.hpp>
 
 #include "documents.hpp"
 #include "tensor_compare.hpp"
@@ -32,6 +33,12 @@ struct plain {
 inline constexpr auto step = [](auto state) {
     auto const [next, now] = random::split(state.key);
     return decltype(state){next, state.x + random::normal_like(now, state.x)};
+};
+
+inline constexpr auto all_kinds = [](auto k, auto x) {
+    auto const [a, b] = random::split(k);
+    return std::tuple{random::normal_like(a, x), random::uniform_like(b, cast<double>(x)), random::uniform(a),
+                      random::permutation(b, 5)};
 };
 
 } // namespace
@@ -130,6 +137,23 @@ TEST_CASE("keys go through loops, captured and carried") {
     auto const [final_key, total] = carried(key(3), x);
     CHECK(final_key == last);
     CHECK(total == sum_of_uniform);
+}
+
+TEST_CASE("vmap over keys draws for each what it would draw alone") {
+    auto const each = calque::function(calque::vmap<0, 0>([](auto seed, auto x) {
+        return all_kinds(random::fold_in(random::basic_key<calque::traced>{seed}, 1), x);
+    }));
+    auto const one = calque::function([](auto k, auto x) { return all_kinds(random::fold_in(k, 1), x); });
+    xtensor<std::uint64_t, 1> const seeds = {7, 8, 9};
+    xtensor<float, 3> const x = xt::zeros<float>({3, 5, 7});
+    auto const [normals, doubles, numbers, orders] = each(seeds, x);
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto const [normal, uniform, number, order] = one(key(seeds(i)), xtensor<float, 2>(xt::zeros<float>({5, 7})));
+        CHECK(xt::view(normals, i) == normal);
+        CHECK(xt::view(doubles, i) == uniform);
+        CHECK(numbers(i) == number);
+        CHECK(xt::view(orders, i) == order);
+    }
 }
 
 TEST_CASE("derivatives go through what numbers are scaled by, not through keys") {
