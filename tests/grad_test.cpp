@@ -78,6 +78,8 @@ constexpr bool has_derivative() {
 }
 template <class Op, class... Others>
 constexpr bool is_one_of = (std::is_same_v<Op, Others> || ...);
+template <class Op>
+constexpr bool takes_floating = calque::contains(Op::accepts, calque::dtype::float32);
 template <class... Ops>
 constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
     namespace ops = calque::graph::ops;
@@ -85,7 +87,7 @@ constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
         (has_derivative<Ops>() || Ops::kind == calque::graph::op_kind::source ||
          Ops::kind == calque::graph::op_kind::control ||               // passes/differentiate_control.hpp
          Ops::kind == calque::graph::op_kind::border ||
-         Ops::accepts == calque::dtype_set::integers || Ops::accepts == calque::dtype_set::boolean ||
+         !takes_floating<Ops> ||
          is_one_of<Ops, ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal> ||
          is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||         // have none, and say so
          is_one_of<Ops, ops::fma, ops::fnma, ops::fms> ||              // made by a pass, after differentiation

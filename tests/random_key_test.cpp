@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keys of random numbers: on the host and in traces, as arguments and results, and what is drawn with them.
 #include <calque/random.hpp>
+#include <calque/vmap.hpp>
 
 #include "documents.hpp"
 #include "tensor_compare.hpp"
@@ -32,6 +33,12 @@ struct plain {
 inline constexpr auto step = [](auto state) {
     auto const [next, now] = random::split(state.key);
     return decltype(state){next, state.x + random::normal_like(now, state.x)};
+};
+
+inline constexpr auto all_kinds = [](auto k, auto x) {
+    auto const [a, b] = random::split(k);
+    return std::tuple{random::normal_like(a, x), random::uniform_like(b, cast<double>(x)), random::uniform(a),
+                      random::permutation(b, 5)};
 };
 
 } // namespace
@@ -84,6 +91,69 @@ TEST_CASE("keys stand in structs, and come back in them") {
     auto const y = scaled(plain{2, key(8)});
     auto const u = unscaled(key(8));
     CHECK(y(2) == 2 * u(2));
+}
+
+TEST_CASE("a key that is a variable goes on from call to call") {
+    auto const draw = calque::function([](auto k) {
+        auto const [next, now] = random::split(k);
+        auto const u = random::uniform(now, 3);
+        k.bits.assign(next.bits);
+        return u;
+    });
+    random::basic_key<calque::variables> state{calque::variable<std::uint64_t>(std::uint64_t{5})};
+    auto const first = draw(state);
+    auto const second = draw(state);
+    CHECK(first != second);
+    CHECK(state.bits.value() == random::split(random::split(key(5))[0])[0].bits);
+}
+
+TEST_CASE("keys go through loops, captured and carried") {
+    auto const captured = calque::function([](auto k, auto x) {
+        return calque::fori_loop(
+            0, 5, [k](auto i, auto y) { return y + random::normal_like(random::fold_in(k, i), y); }, x);
+    });
+    auto const carried = calque::function([](auto k, auto x) {
+        auto const body = [](auto, auto key_so_far, auto y) {
+            auto const [next, now] = random::split(key_so_far);
+            return std::tuple{next, y + random::uniform_like(now, y)};
+        };
+        return calque::fori_loop(0, 3, body, k, x);
+    });
+    auto const normal = calque::function([](auto k, auto x) { return random::normal_like(k, x); });
+    auto const uniform = calque::function([](auto k, auto x) { return random::uniform_like(k, x); });
+
+    xtensor<float, 1> const x = xt::zeros<float>({37});
+    xtensor<float, 1> sum_of_normal = x, sum_of_uniform = x;
+    key last(3);
+    for (int i = 0; i < 5; ++i) {
+        sum_of_normal += normal(random::fold_in(key(3), i), x);
+    }
+    for (int i = 0; i < 3; ++i) {
+        auto const [next, now] = random::split(last);
+        sum_of_uniform += uniform(now, x);
+        last = next;
+    }
+    CHECK(captured(key(3), x) == sum_of_normal);
+    auto const [final_key, total] = carried(key(3), x);
+    CHECK(final_key == last);
+    CHECK(total == sum_of_uniform);
+}
+
+TEST_CASE("vmap over keys draws for each what it would draw alone") {
+    auto const each = calque::function(calque::vmap<0, 0>([](auto seed, auto x) {
+        return all_kinds(random::fold_in(random::basic_key<calque::traced>{seed}, 1), x);
+    }));
+    auto const one = calque::function([](auto k, auto x) { return all_kinds(random::fold_in(k, 1), x); });
+    xtensor<std::uint64_t, 1> const seeds = {7, 8, 9};
+    xtensor<float, 3> const x = xt::zeros<float>({3, 5, 7});
+    auto const [normals, doubles, numbers, orders] = each(seeds, x);
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto const [normal, uniform, number, order] = one(key(seeds(i)), xtensor<float, 2>(xt::zeros<float>({5, 7})));
+        CHECK(xt::view(normals, i) == normal);
+        CHECK(xt::view(doubles, i) == uniform);
+        CHECK(numbers(i) == number);
+        CHECK(xt::view(orders, i) == order);
+    }
 }
 
 TEST_CASE("derivatives go through what numbers are scaled by, not through keys") {

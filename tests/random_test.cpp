@@ -118,6 +118,10 @@ TEST_CASE("rows, reductions, tiles and loops around kernels know their places") 
         check_fused(dropped_product, {200, 1}, key(4), tests::noise<float, 2>({37, 5}, 5),
                     tests::noise<float, 2>({5, columns}, 6));
     }
+    auto const product = calque::function(dropped_product);
+    xtensor<float, 2> const square = xt::zeros<float>({20, 20});
+    CHECK(product.plan(key(4), square, square).text().find("on its tiles: random_bits uniform_of_bits less where") !=
+          std::string::npos);
     auto const cube = tests::noise<float, 3>({5, 7, 11}, 7);
     check_fused(transposed_noise, equal_bits, key(5), cube);
     check_fused(with_a_row, equal_bits, key(6), tests::noise<float, 3>({5, 1, 11}, 8), cube);

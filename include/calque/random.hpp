@@ -18,8 +18,10 @@ namespace detail {
 
 using calque::detail::meeting;
 
+/// A key of a trace; a variable that is one reads as what it is worth.
 template <class K>
-inline constexpr bool is_traced_key = std::same_as<K, basic_key<traced>>;
+inline constexpr bool is_traced_key =
+    std::same_as<K, basic_key<traced>> || std::same_as<K, basic_key<traced_variables>>;
 
 /// Fails to compile, with a sentence, where `K` is no key of a trace.
 template <class K>
@@ -49,8 +51,8 @@ constexpr graph::value bits_like(graph::value key, graph::value like) {
 }
 
 /// Random words in a shape that is known.
-template <class Word, std::integral... Extents>
-constexpr expr<Word> bits_of_shape(basic_key<traced> const& k, Extents... extents) {
+template <class Word, class K, std::integral... Extents>
+constexpr expr<Word> bits_of_shape(K const& k, Extents... extents) {
     graph::value const v = k.bits.value();
     if (((static_cast<extent_t>(extents) < 0) || ...)) {
         v.owner->fail(graph::reason::extents_not_known, graph::code_of<graph::ops::random_bits>, &v.id, 1);
@@ -60,8 +62,8 @@ constexpr expr<Word> bits_of_shape(basic_key<traced> const& k, Extents... extent
 }
 
 /// Random words in the shape of an array.
-template <class Word, handle X>
-constexpr expr<Word> bits_of_array(basic_key<traced> const& k, X const& x) {
+template <class Word, class K, handle X>
+constexpr expr<Word> bits_of_array(K const& k, X const& x) {
     meeting const at(k.bits, x);
     return at.wrap<expr<Word>>(bits_like<Word>(at.import(k.bits), at.import(x)));
 }
@@ -84,8 +86,8 @@ constexpr expr<T> stretch(expr<T> const& u, Low const& low, High const& high) {
 /// -log(-log(u)), whose maximum of several, each moved by a logit, chooses in proportion to the logits' exponentials.
 ///
 /// As -log(-log(1 - u)), so that the large values, which decide, are as fine as floating numbers near 0.
-template <class T, handle X>
-constexpr expr<T> gumbel_like(basic_key<traced> const& k, X const& x) {
+template <class T, class K, handle X>
+constexpr expr<T> gumbel_like(K const& k, X const& x) {
     using positive = graph::ops::positive_uniform_of_bits;
     return -log(-log1p(-distribute<positive, T>(bits_of_array<word_for<T>>(k, x))));
 }

@@ -103,6 +103,19 @@ constexpr value take_each_adjoint(value dy, value indices, value like, int axis)
     return move_axis(reshape_like(all, moved), 1, axis + 1);
 }
 
+// ---- random numbers
+
+/// The random words of each key in `keys`, [B], in the shape of `like`, [B,extents...]: places begin anew for each.
+constexpr value random_bits_each(value keys, value like, dtype word) {
+    value place = literal(keys, 0);
+    for (int axis = 1; axis < like.rank(); ++axis) {
+        value const index = iota_like(like, axis, dtype::uint64);
+        place = axis == 1 ? index : place * element_count(cast(like, dtype::uint64), axis_set{1} << axis) + index;
+    }
+    keys = expand_dims(keys, all_axes(like) & ~axis_set{1});
+    return word == dtype::uint32 ? apply<ops::random_word32>(0, keys, place) : apply<ops::random_word64>(0, keys, place);
+}
+
 } // namespace graph
 } // namespace v0
 } // namespace calque

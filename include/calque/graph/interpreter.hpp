@@ -268,7 +268,11 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
         } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {
-            Op::shuffle(s.input(0).template as<std::uint64_t>(), 1, s.result.size(), s.result.template as<std::int64_t>());
+            extent_t const n = s.result.extents[s.result.extents.rank - 1];
+            for (extent_t first = 0; first < s.result.size(); first += n) {
+                Op::shuffle(s.input(0).template as<std::uint64_t>() + first, 1, n,
+                            s.result.template as<std::int64_t>() + first);
+            }
         } else {
             static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
             with_number_type(s.n.type, [&]<class T>() {

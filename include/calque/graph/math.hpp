@@ -90,6 +90,12 @@ V round(V x);
 template <class V>
 V random_bits(std::uint64_t key, std::uint64_t first);
 
+/// The word of 32 or of 64 bits at each place under each key, which are uint64.
+template <class V>
+auto random_word32(V key, V place);
+template <class V>
+V random_word64(V key, V place);
+
 /// The key of each number under each key.
 template <class V>
 V derive_key(V key, V number);

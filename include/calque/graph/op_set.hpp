@@ -43,7 +43,8 @@ using op_set = op_list<
     ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,     //
     ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,   //
     ops::history,                                                                                                //
-    ops::random_bits, ops::derive_key, ops::uniform_of_bits, ops::positive_uniform_of_bits, ops::normal_of_bits, //
+    ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,             //
+    ops::positive_uniform_of_bits, ops::normal_of_bits,                                                          //
     ops::shuffled_indices>;
 
 namespace detail {

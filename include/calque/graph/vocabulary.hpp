@@ -40,6 +40,7 @@ constexpr value matmul_rows(value a, value b, value like);
 constexpr value matmul_each(value a, value b);
 constexpr value take_each(value x, value indices, int axis);
 constexpr value take_each_adjoint(value dy, value indices, value like, int axis);
+constexpr value random_bits_each(value keys, value like, dtype word);
 
 } // namespace graph
 } // namespace v0

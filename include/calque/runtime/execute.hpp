@@ -366,9 +366,7 @@ private:
         if constexpr (n.op == graph::code_of<graph::ops::iota>) {
             fill_iota<T>(to);
         } else if constexpr (n.op == graph::code_of<graph::ops::shuffled_indices>) {
-            moved_value const words = operand(0);
-            graph::ops::shuffled_indices::shuffle(reinterpret_cast<std::uint64_t const*>(words.data), words.steps[0],
-                                                  to.extents[0], reinterpret_cast<std::int64_t*>(to.data));
+            shuffle_rows(to, operand(0));
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
             run_products<T>(plan_.groups[K], to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/graph/ops/movement.hpp>
+#include <calque/graph/ops/random.hpp>
 #include <calque/kernels/cpu/movement.hpp>
 
 namespace calque {
@@ -22,6 +23,21 @@ void fill_iota(moved_value const& to) {
     T* const out = reinterpret_cast<T*>(to.data);
     for (extent_t i = 0; i < to.extents.size(); ++i) {
         out[i] = static_cast<T>(i);
+    }
+}
+
+/// The order of each row that its random words make, from `axis` on. Rows are the last axis.
+inline void shuffle_rows(moved_value const& to, moved_value const& words, int axis = 0) {
+    auto* const order = reinterpret_cast<std::int64_t*>(to.data);
+    auto const* const word = reinterpret_cast<std::uint64_t const*>(words.data);
+    if (axis + 1 == to.extents.rank) {
+        graph::ops::shuffled_indices::shuffle(word, words.steps[axis], to.extents[axis], order);
+        return;
+    }
+    for (extent_t i = 0; i < to.extents[axis]; ++i) {
+        auto const bytes = static_cast<std::ptrdiff_t>(sizeof(std::uint64_t));
+        shuffle_rows({to.data + i * to.steps[axis] * bytes, to.extents, to.steps},
+                     {words.data + i * words.steps[axis] * bytes, words.extents, words.steps}, axis + 1);
     }
 }
 

@@ -29,10 +29,40 @@ struct random_bits : elementwise<2> {
         return in.input(1);
     }
 
+    static constexpr auto batch(auto const& in) {
+        return graph::random_bits_each(in.batch(0), in.shape_of_result(), static_cast<dtype>(in.attribute()));
+    }
+
     /// The words from place `first` on, as many as `V` holds.
     template <class V>
     static CALQUE_INLINE V generate(std::uint64_t key, std::uint64_t first) {
         return math::random_bits<V>(key, first);
+    }
+};
+
+/// The word of 32 bits at a place under a key. What `vmap` makes of `random_bits` where keys differ.
+struct random_word32 : elementwise<2> {
+    static constexpr std::string_view name = "random_word32";
+    static constexpr dtype_set accepts = dtype_set::word64;
+    static constexpr int cost = 85;
+
+    static constexpr dtype infer_type(dtype const*, std::uint64_t) { return dtype::uint32; }
+
+    template <class V>
+    static auto apply(V key, V place) {
+        return math::random_word32(key, place);
+    }
+};
+
+/// The word of 64 bits at a place under a key.
+struct random_word64 : elementwise<2> {
+    static constexpr std::string_view name = "random_word64";
+    static constexpr dtype_set accepts = dtype_set::word64;
+    static constexpr int cost = 85;
+
+    template <class V>
+    static V apply(V key, V place) {
+        return math::random_word64(key, place);
     }
 };
 
@@ -92,7 +122,7 @@ struct normal_of_bits : distribution {
 
 /// The numbers 0 to n - 1 in the order into which Fisher and Yates's shuffle brings them by n random words.
 ///
-/// Shape: [n], of words and of int64 numbers. All orders are equally likely, but for n / 2^64.
+/// Shape: [..., n], of words and of int64 numbers. All orders of a row are equally likely, but for n / 2^64.
 struct shuffled_indices : op_defaults {
     static constexpr op_kind kind = op_kind::movement;
     static constexpr std::string_view name = "shuffled_indices";
@@ -102,9 +132,10 @@ struct shuffled_indices : op_defaults {
 
     static constexpr dtype infer_type(dtype const*, std::uint64_t) { return dtype::int64; }
     static constexpr shape infer(inference& in) { return in.input(0); }
+    static constexpr auto batch(auto const& in) { return in.again(0); }
 
-    /// Writes the order for words that lie `step` apart. (R. Durstenfeld, CACM 7 (1964); the number below i + 1 is the
-    /// upper half of a product: D. Lemire, ACM TOMACS 29 (2019).)
+    /// Writes the order of a row for words that lie `step` apart. (R. Durstenfeld, CACM 7 (1964); the number below i + 1
+    /// is the upper half of a product: D. Lemire, ACM TOMACS 29 (2019).)
     static void shuffle(std::uint64_t const* words, std::ptrdiff_t step, std::int64_t n, std::int64_t* order) {
         for (std::int64_t i = 0; i < n; ++i) {
             auto const j = static_cast<std::int64_t>(upper_half(words[i * step], static_cast<std::uint64_t>(i) + 1));

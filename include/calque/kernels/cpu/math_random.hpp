@@ -98,6 +98,18 @@ CALQUE_INLINE V random_bits(std::uint64_t key, std::uint64_t first) {
 }
 
 template <class V>
+CALQUE_INLINE auto random_word32(V key, V place) {
+    V const one(1);
+    V const pair = simd::random_word(key, place >> one);
+    return convert<std::uint32_t>(pair >> ((place & one) << V(5)));
+}
+
+template <class V>
+CALQUE_INLINE V random_word64(V key, V place) {
+    return simd::random_word(key, place);
+}
+
+template <class V>
 CALQUE_INLINE V derive_key(V key, V number) {
     return simd::derive_key(key, number);
 }

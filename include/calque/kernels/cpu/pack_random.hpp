@@ -111,6 +111,18 @@ CALQUE_INLINE void random_bits(std::uint64_t key, std::uint64_t first, pack<T, U
     }
 }
 
+/// `philox::random_word`, of 64 bits, of each key and place.
+template <int U>
+CALQUE_INLINE pack<std::uint64_t, U> random_word(pack<std::uint64_t, U> key, pack<std::uint64_t, U> place) {
+    return pack<std::uint64_t, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+        detail::words_register const number = place.r[i] >> 1;
+        detail::block_words w{{number, number >> 32, detail::words_register{}, detail::words_register{}}};
+        detail::mix(w, key.r[i]);
+        detail::words_register const is_back = detail::words_register{} - (place.r[i] & splat(std::uint64_t{1}));
+        return (detail::join_words(w.word[0], w.word[1]) & ~is_back) | (detail::join_words(w.word[2], w.word[3]) & is_back);
+    });
+}
+
 /// `philox::derive_key` of each key and number.
 template <int U>
 CALQUE_INLINE pack<std::uint64_t, U> derive_key(pack<std::uint64_t, U> key, pack<std::uint64_t, U> number) {
