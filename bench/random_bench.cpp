@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random numbers, each an element: the fused kernels against a Philox written by hand for AVX-512, or else in plain C++.
+// Random numbers, each an element: the fused kernels against a Philox written by hand for AVX-512, or else in plain
+// C++.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // g++ 12 warns inside its own intrinsics (bug 105593)
 #endif
@@ -28,7 +29,8 @@ __attribute__((noinline)) void uniform_by_hand(std::uint64_t key, float* to, std
     __m512i key0[10], key1[10];
     for (int round = 0; round < 10; ++round) {
         key0[round] = _mm512_set1_epi64(static_cast<std::uint32_t>(key) + static_cast<unsigned>(round) * 0x9E3779B9u);
-        key1[round] = _mm512_set1_epi64(static_cast<std::uint32_t>(key >> 32) + static_cast<unsigned>(round) * 0xBB67AE85u);
+        key1[round] =
+            _mm512_set1_epi64(static_cast<std::uint32_t>(key >> 32) + static_cast<unsigned>(round) * 0xBB67AE85u);
     }
     auto const store = [&](float* at, __m512i a, __m512i b, __m512i c, __m512i d) {
         __m512i const front = _mm512_or_si512(_mm512_and_si512(a, low), _mm512_slli_epi64(b, 32));
@@ -60,8 +62,8 @@ __attribute__((noinline)) void uniform_by_hand(std::uint64_t key, float* to, std
 /// Uniform floats in plain C++, four at a time. `n` is a multiple of 4.
 __attribute__((noinline)) void uniform_by_hand(std::uint64_t key, float* to, std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += 4) {
-        auto const block = calque::philox::random_block(key, static_cast<std::uint64_t>(i) / 4,
-                                                        calque::philox::purpose::elements);
+        auto const block =
+            calque::philox::random_block(key, static_cast<std::uint64_t>(i) / 4, calque::philox::purpose::elements);
         for (std::int64_t j = 0; j < 4; ++j) {
             to[i + j] = static_cast<float>(block[static_cast<std::size_t>(j)] >> 8) * 0x1p-24f;
         }
@@ -102,10 +104,10 @@ void sizes(benchmark::internal::Benchmark* b) {
 }
 BENCHMARK(by_hand)->Apply(sizes);
 
-#define CALQUE_RANDOM_BENCH(name, T, ...)                                                                                \
-    void name(benchmark::State& state) {                                                                                 \
-        fused<T>(state, [](auto key, [[maybe_unused]] auto x) { return __VA_ARGS__; });                                  \
-    }                                                                                                                    \
+#define CALQUE_RANDOM_BENCH(name, T, ...)                                                                              \
+    void name(benchmark::State& state) {                                                                               \
+        fused<T>(state, [](auto key, [[maybe_unused]] auto x) { return __VA_ARGS__; });                                \
+    }                                                                                                                  \
     BENCHMARK(name)->Apply(sizes);
 CALQUE_RANDOM_BENCH(uniform_float, float, random::uniform_like(key, x))
 CALQUE_RANDOM_BENCH(uniform_double, double, random::uniform_like(key, x))

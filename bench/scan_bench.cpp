@@ -17,7 +17,12 @@ inline constexpr auto decay = [](auto x) {
     return calque::scan([](auto s, auto v) { return std::tuple{s * 0.5f + v, s}; }, 0.f, x);
 };
 inline constexpr auto decay_rows = [](auto start, auto xs) {
-    return calque::scan([](auto s, auto v) { auto const next = s * 0.5f + v; return std::tuple{next, next}; }, start, xs);
+    return calque::scan(
+        [](auto s, auto v) {
+            auto const next = s * 0.5f + v;
+            return std::tuple{next, next};
+        },
+        start, xs);
 };
 inline constexpr auto counted = [](auto x) {
     return calque::while_loop([](auto y) { return y < 1000.f; }, [](auto y) { return y + 1.f; }, x);
@@ -28,9 +33,8 @@ inline constexpr auto branches = [](auto x) {
 
 /// Time a step, in nanoseconds.
 void report(benchmark::State& state, std::int64_t steps) {
-    state.counters["ns/step"] =
-        benchmark::Counter(static_cast<double>(steps) * 1e-9,
-                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+    state.counters["ns/step"] = benchmark::Counter(
+        static_cast<double>(steps) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void scan_of_scalars(benchmark::State& state) {

@@ -106,7 +106,9 @@ TEST_CASE("release keeps what frames use") {
     {
         arena::frame outer(100);
         pattern const mine(outer.data(), 100, 3);
-        { arena::frame inner(1'000'000); }
+        {
+            arena::frame inner(1'000'000);
+        }
         CHECK(a.capacity() >= 1'000'000);
         a.release();
         CHECK(a.capacity() < 1'000'000);

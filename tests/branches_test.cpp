@@ -18,17 +18,14 @@ inline constexpr auto by_sign = [](auto x) {
     return calque::cond(sum(x) > 0.f, [&] { return sqrt(x) + 1.f; }, [&] { return x - 1.f; });
 };
 inline constexpr auto several = [](auto x, auto i) {
-    return calque::switch_case(i, [&] { return std::tuple{x + 1.f, sum(x)}; },
-                               [&] { return std::tuple{x * 2.f, sum(x * x)}; },
-                               [&] { return std::tuple{x, sum(x) - 1.f}; });
+    return calque::switch_case(
+        i, [&] { return std::tuple{x + 1.f, sum(x)}; }, [&] { return std::tuple{x * 2.f, sum(x * x)}; },
+        [&] { return std::tuple{x, sum(x) - 1.f}; });
 };
 inline constexpr auto nested = [](auto x, auto y) {
     auto const z = x * y; // captured by both levels
     return calque::cond(
-        sum(x) > 0.f,
-        [&] {
-            return calque::cond(sum(y) > 0.f, [&] { return z + x; }, [&] { return z - y; });
-        },
+        sum(x) > 0.f, [&] { return calque::cond(sum(y) > 0.f, [&] { return z + x; }, [&] { return z - y; }); },
         [&] { return exp(z) * x; });
 };
 inline constexpr auto number_or_array = [](auto x) {
@@ -39,8 +36,8 @@ inline constexpr auto assigns = [](auto v, auto x) {
     return sum(v);
 };
 inline constexpr auto unread_result = [](auto x) {
-    auto const [a, b] = calque::cond(sum(x) > 0.f, [&] { return std::tuple{x + 1.f, exp(x)}; },
-                                     [&] { return std::tuple{x - 1.f, log(x)}; });
+    auto const [a, b] = calque::cond(
+        sum(x) > 0.f, [&] { return std::tuple{x + 1.f, exp(x)}; }, [&] { return std::tuple{x - 1.f, log(x)}; });
     static_cast<void>(b);
     return a;
 };
@@ -112,9 +109,8 @@ TEST_CASE("what nobody reads is not computed") {
 }
 
 TEST_CASE("branches of different shapes that only the call knows are an error then, and nothing is written") {
-    auto const f = calque::function([](auto x, auto y) {
-        return calque::cond(sum(x) > 0.f, [&] { return x + 1.f; }, [&] { return y + 1.f; });
-    });
+    auto const f = calque::function(
+        [](auto x, auto y) { return calque::cond(sum(x) > 0.f, [&] { return x + 1.f; }, [&] { return y + 1.f; }); });
     vector out{7.f};
     CHECK_THROWS_AS(f.into(out, vector{1.f, 2.f}, vector{1.f}), calque::shape_error);
     CHECK(out == vector{7.f});

@@ -24,9 +24,8 @@ using values = std::vector<value> const&;
 /// The scalar `f(x, w)`.
 template <class F>
 double evaluate(F const& f, tensor const& x, tensor const& w, extents known) {
-    tensor const y = tests::run({x, w}, known, [&](values a) {
-        return f(expr<double>(a[0], nullptr), expr<double>(a[1], nullptr)).value();
-    });
+    tensor const y = tests::run(
+        {x, w}, known, [&](values a) { return f(expr<double>(a[0], nullptr), expr<double>(a[1], nullptr)).value(); });
     return *y.as<double>();
 }
 
@@ -91,8 +90,8 @@ TEST_CASE("cond: the derivative is that of the branch that runs") {
 
 TEST_CASE("cond: a branch that does not use an argument, and one that returns what it captures") {
     auto const f = [](auto a, auto b) {
-        auto const [y, z] = calque::cond(sum(a) > 0., [&] { return std::tuple{a, b * b}; },
-                                         [&] { return std::tuple{b, b}; });
+        auto const [y, z] =
+            calque::cond(sum(a) > 0., [&] { return std::tuple{a, b * b}; }, [&] { return std::tuple{b, b}; });
         return sum(y * z);
     };
     check_derivatives(f, x, w);
@@ -103,7 +102,8 @@ TEST_CASE("switch_case in a cond") {
     auto const f = [](auto a, auto b) {
         auto const index = calque::cast<std::int32_t>(sum(a) * 0.);
         return calque::cond(
-            sum(b) > 0., [&] { return calque::switch_case(index + 1, [&] { return sum(a); }, [&] { return sum(a * a * b); }); },
+            sum(b) > 0.,
+            [&] { return calque::switch_case(index + 1, [&] { return sum(a); }, [&] { return sum(a * a * b); }); },
             [&] { return sum(b); });
     };
     check_derivatives(f, x, w);

@@ -43,8 +43,8 @@ inline constexpr auto polar = [](auto q) {
     return calque::concatenate<0>(expand_dims<0>(r * cos(angle)), expand_dims<0>(r * sin(angle)));
 };
 
-inline constexpr auto clip_gradient = calque::custom_vjp([](auto z) { return z; },
-                                                         [](auto, auto u) { return minimum(maximum(u, -1), 1); });
+inline constexpr auto clip_gradient =
+    calque::custom_vjp([](auto z) { return z; }, [](auto, auto u) { return minimum(maximum(u, -1), 1); });
 
 TEST_CASE("rows of a batch") {
     auto scores = calque::function(calque::vmap<0, calque::unmapped>(score)); // rows along axis 0; one w for all
@@ -97,8 +97,8 @@ TEST_CASE("a cotangent pulled back") {
 TEST_CASE("whole derivatives") {
     xt::xtensor<double, 1> p = {0, 1};
     xt::xtensor_fixed<double, xt::xshape<2>> q = {2, 0};
-    auto j = calque::function(calque::jacobian(polar))(q);   // {{1, 0}, {0, 2}}
-    auto h = calque::function(calque::hessian(energy))(p);   // diagonal: (2 + p) exp(p)
+    auto j = calque::function(calque::jacobian(polar))(q); // {{1, 0}, {0, 2}}
+    auto h = calque::function(calque::hessian(energy))(p); // diagonal: (2 + p) exp(p)
 
     CHECK(j(0, 0) == 1);
     CHECK(j(0, 1) == 0);

@@ -38,7 +38,8 @@ TEST_CASE("every length, contiguous and strided") {
         check_fused(chain, equal_bits, xtensor<float, 1>(xt::view(x, xt::range(0, n))),
                     xtensor<float, 1>(xt::view(y, xt::range(0, n))));
         check_fused(chain, equal_bits, xt::view(x, xt::range(1, 2 * n + 1, 2)), xt::view(y, xt::range(3, n + 3)));
-        check_fused(chain, equal_bits, std::span<float const>(x.data() + 1, n), std::vector<float>(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(n)));
+        check_fused(chain, equal_bits, std::span<float const>(x.data() + 1, n),
+                    std::vector<float>(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(n)));
     }
     check_fused(chain, equal_bits, xt::xtensor_fixed<float, xt::xshape<17>>(noise<float, 1>({17}, 1)),
                 xt::xtensor_fixed<float, xt::xshape<17>>(noise<float, 1>({17}, 2)));
@@ -50,9 +51,12 @@ TEST_CASE("matrices in every layout") {
     check_fused(chain, equal_bits, x, xt::transpose(y));
     check_fused(chain, equal_bits, x, z);
     check_fused(chain, equal_bits, xt::transpose(y), z);
-    check_fused(chain, equal_bits, xt::view(x, xt::range(0, 65, 3), xt::all()), xt::view(z, xt::range(5, 27), xt::all()));
-    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(1, 64)), xt::view(y, xt::range(0, 65), xt::range(0, 63)));
-    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(0, 130, 2)), xt::view(z, xt::all(), xt::range(65, 130)));
+    check_fused(chain, equal_bits, xt::view(x, xt::range(0, 65, 3), xt::all()),
+                xt::view(z, xt::range(5, 27), xt::all()));
+    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(1, 64)),
+                xt::view(y, xt::range(0, 65), xt::range(0, 63)));
+    check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(0, 130, 2)),
+                xt::view(z, xt::all(), xt::range(65, 130)));
     check_fused(chain, equal_bits, x, xt::view(x, xt::range(7, 8), xt::all()));
     check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(3, 4)), z);
 }
@@ -89,6 +93,7 @@ TEST_CASE("three axes") {
         xtensor<double, 2> const last_two = noise<double, 2>({e[1], e[2]}, 3);
         check_fused(three_axes, equal_bits, full, middle, last_two);
         xtensor<double, 3> const turned = noise<double, 3>({e[2], e[0], e[1]}, 4);
-        check_fused(three_axes, equal_bits, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}), middle, last_two);
+        check_fused(three_axes, equal_bits, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}), middle,
+                    last_two);
     }
 }

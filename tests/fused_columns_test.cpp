@@ -17,7 +17,9 @@ using xt::xtensor;
 
 using matrix = xtensor<float, 2>;
 
-inline constexpr auto column_sums = [](auto x) { return std::tuple{calque::sum<0>(x), calque::sum<0>(x * x, keepdims)}; };
+inline constexpr auto column_sums = [](auto x) {
+    return std::tuple{calque::sum<0>(x), calque::sum<0>(x * x, keepdims)};
+};
 inline constexpr auto column_extremes = [](auto x) {
     return std::tuple{calque::max<0>(x), calque::min<0>(abs(x)), calque::argmax<0>(x, keepdims)};
 };
@@ -25,22 +27,26 @@ inline constexpr auto column_soft = [](auto x) {
     return std::tuple{calque::softmax<0>(x), calque::logsumexp<0>(x), x - calque::mean<0>(x)};
 };
 inline constexpr auto of_three = [](auto x) {
-    return std::tuple{calque::sum<0>(x),    calque::sum<1>(x),    calque::sum<2>(x), calque::sum<0, 1>(x),
+    return std::tuple{calque::sum<0>(x),    calque::sum<1>(x),    calque::sum<2>(x),       calque::sum<0, 1>(x),
                       calque::sum<1, 2>(x), calque::sum<0, 2>(x), calque::sum(x, keepdims)};
 };
 inline constexpr auto extremes_of_three = [](auto x) {
-    return std::tuple{calque::max<0, 2>(x), calque::min<1>(x, keepdims), calque::argmax<1>(x), calque::softmax<0, 2>(x)};
+    return std::tuple{calque::max<0, 2>(x), calque::min<1>(x, keepdims), calque::argmax<1>(x),
+                      calque::softmax<0, 2>(x)};
 };
 inline constexpr auto of_stretched = [](auto column, auto row) {
     auto const outer = column * row;
-    return std::tuple{calque::sum<0>(outer), calque::sum<1>(outer), calque::sum(outer + 1), calque::sum<0>(column + row * 0)};
+    return std::tuple{calque::sum<0>(outer), calque::sum<1>(outer), calque::sum(outer + 1),
+                      calque::sum<0>(column + row * 0)};
 };
 inline constexpr auto batch_norm = [](auto x, auto gain) {
     auto const centred = x - calque::mean<0>(x);
     auto const variance = calque::mean<0>(square(centred));
     return std::tuple{gain * centred * rsqrt(variance + 1e-3f), variance};
 };
-inline constexpr auto both_ways = [](auto x) { return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims)); };
+inline constexpr auto both_ways = [](auto x) {
+    return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims));
+};
 
 } // namespace
 
@@ -96,7 +102,8 @@ TEST_CASE("every set of three axes") {
         xtensor<float, 3> const turned = noise<float, 3>({e[2], e[0], e[1]}, 2);
         check_fused(of_three, closeness{4, all}, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}));
         check_fused(extremes_of_three, closeness{8, 1}, xt::view(x, xt::all(), xt::all(), xt::range(0, e[2], 2)));
-        check_fused(of_three, closeness{4, all}, calque::with_shape<calque::dim("a"), calque::dyn, calque::dim("c")>(x));
+        check_fused(of_three, closeness{4, all},
+                    calque::with_shape<calque::dim("a"), calque::dyn, calque::dim("c")>(x));
     }
     check_fused(of_three, closeness{}, noise<float, 3>({2, 0, 5}, 1));
 }
@@ -108,7 +115,8 @@ TEST_CASE("sums of what is stretched") {
             CAPTURE(n);
             closeness const close{8, 4. * static_cast<double>(m * n)};
             check_fused(of_stretched, close, noise<float, 2>({m, 1}, 1), noise<float, 1>({n}, 2));
-            check_fused(of_stretched, close, calque::with_shape<calque::dyn, 1>(noise<float, 2>({m, 1}, 1)), noise<float, 1>({n}, 2));
+            check_fused(of_stretched, close, calque::with_shape<calque::dyn, 1>(noise<float, 2>({m, 1}, 1)),
+                        noise<float, 1>({n}, 2));
             check_fused(of_stretched, close, noise<float, 2>({m, n}, 1), noise<float, 1>({1}, 2));
         }
     }
@@ -117,8 +125,10 @@ TEST_CASE("sums of what is stretched") {
 TEST_CASE("rows and columns of one array") {
     for (std::size_t const m : {2u, 33u}) {
         for (std::size_t const n : {1u, 16u, 50u}) {
-            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({n}, 2));
-            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1), noise<float, 1>({1}, 2));
+            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1),
+                        noise<float, 1>({n}, 2));
+            check_fused(batch_norm, closeness{m < 4 ? 3000. : 40., 4}, noise<float, 2>({m, n}, 1),
+                        noise<float, 1>({1}, 2));
             // The divisor is a difference of sums: kept away from 0.
             check_fused(both_ways, closeness{16, 1}, matrix(xt::abs(noise<float, 2>({m, n}, 1)) + 0.5f));
         }

@@ -23,8 +23,8 @@ inline constexpr auto mixed = [](auto x, auto d, auto i, auto u, auto b) {
     auto const wide = cast<double>(chosen) * d + cast<double>(u);
     auto const counted = cast<std::int64_t>(i) * 3 - cast<std::int64_t>(cast<std::int16_t>(u));
     auto const flags = (wide >= d) | !(cast<std::int32_t>(u) == i);
-    return std::tuple{chosen,  wide,   counted,         flags, where(flags, u, cast<std::uint8_t>(i)),
-                      x != x,  cast<bool>(i), cast<float>(wide)};
+    return std::tuple{chosen, wide,          counted,          flags, where(flags, u, cast<std::uint8_t>(i)),
+                      x != x, cast<bool>(i), cast<float>(wide)};
 };
 
 /// What all numbers have in common.
@@ -34,14 +34,19 @@ struct arithmetic {
         auto const sum = x + y * x - square(y);
         auto const bounded = minimum(maximum(x, y), x * 3);
         auto const condition = (sum > bounded) | (x == y);
-        return std::tuple{sum, where(condition, -x, abs(y)), x / y, cast<double>(bounded) * 0.5, cast<std::int8_t>(sum <= x)};
+        return std::tuple{sum, where(condition, -x, abs(y)), x / y, cast<double>(bounded) * 0.5,
+                          cast<std::int8_t>(sum <= x)};
     }
 };
 
 inline constexpr auto functions = [](auto x) {
     auto const positive = abs(x) + 0.25;
-    return std::tuple{exp(x) - tanh(x) * sigmoid(x), log(positive) + log1p(positive), sin(x) * cos(x) + erf(x),
-                      sqrt(x) + rsqrt(positive),     pow(positive, x),                expm1(x) * relu(x)};
+    return std::tuple{exp(x) - tanh(x) * sigmoid(x),
+                      log(positive) + log1p(positive),
+                      sin(x) * cos(x) + erf(x),
+                      sqrt(x) + rsqrt(positive),
+                      pow(positive, x),
+                      expm1(x) * relu(x)};
 };
 
 template <class T>
@@ -67,8 +72,8 @@ void check_arithmetic() {
 TEST_CASE("all dtypes in one kernel") {
     for (std::size_t const n : lengths) {
         CAPTURE(n);
-        check_fused(mixed, equal_bits, noise<float, 1>({n}, 1), noise<double, 1>({n}, 2), noise<std::int32_t, 1>({n}, 3),
-                    noise<std::uint8_t, 1>({n}, 4), noise<bool, 1>({n}, 5));
+        check_fused(mixed, equal_bits, noise<float, 1>({n}, 1), noise<double, 1>({n}, 2),
+                    noise<std::int32_t, 1>({n}, 3), noise<std::uint8_t, 1>({n}, 4), noise<bool, 1>({n}, 5));
     }
 }
 
@@ -91,8 +96,10 @@ TEST_CASE("functions, ordinary numbers and the edges of the dtype") {
         for (std::size_t const n : {1u, 17u, 64u, 75u}) {
             xtensor<T, 1> x = noise<T, 1>({n}, 7);
             check_fused(functions, equal_bits, x);
-            T const edges[] = {T(0), T(-0.), limits::infinity(), -limits::infinity(), limits::quiet_NaN(), limits::max(),
-                               limits::lowest(), limits::min(), limits::denorm_min(), -limits::denorm_min(), T(88.8), T(-104)};
+            T const edges[] = {
+                T(0),          T(-0.),           limits::infinity(), -limits::infinity(),  limits::quiet_NaN(),
+                limits::max(), limits::lowest(), limits::min(),      limits::denorm_min(), -limits::denorm_min(),
+                T(88.8),       T(-104)};
             for (std::size_t i = 0; i < n; ++i) {
                 x(i) = edges[(i * 5 + n) % std::size(edges)];
             }

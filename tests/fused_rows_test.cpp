@@ -24,7 +24,8 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 inline constexpr auto sums = [](auto x) {
-    return std::tuple{calque::sum<-1>(x), calque::sum<-1>(abs(x), keepdims), calque::sum(x), calque::sum<-1>(x * x + 1)};
+    return std::tuple{calque::sum<-1>(x), calque::sum<-1>(abs(x), keepdims), calque::sum(x),
+                      calque::sum<-1>(x * x + 1)};
 };
 inline constexpr auto soft = [](auto x) {
     return std::tuple{calque::softmax<-1>(x), calque::log_softmax<-1>(x), calque::logsumexp<-1>(x), calque::softmax(x)};
@@ -102,7 +103,8 @@ TEST_CASE("softmax and its kin") {
 }
 
 TEST_CASE("softmax of infinities") {
-    matrix const x = {{-infinity, 0.f, 1.f}, {infinity, 0.f, 1.f}, {not_a_number, 0.f, 1.f}, {-infinity, -infinity, -infinity}};
+    matrix const x = {
+        {-infinity, 0.f, 1.f}, {infinity, 0.f, 1.f}, {not_a_number, 0.f, 1.f}, {-infinity, -infinity, -infinity}};
     check_fused(soft, closeness{8, 1}, x);
     auto const [p, log_p, total, all] = calque::function(soft)(x);
     CHECK(p(0, 0) == 0.f);

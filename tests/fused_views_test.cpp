@@ -39,7 +39,8 @@ inline constexpr auto slices = [](auto x) {
 inline constexpr auto reshapes = [](auto x) {
     auto const flat = reshape(x, dyn);
     auto const y = reshape(sqrt(abs(x)), dyn, 2);
-    return std::tuple{flat, flat * flat, transpose(y) + 1, expand_dims<0, -1>(x), expand_dims<1>(x * 2), calque::sum<-1>(y)};
+    return std::tuple{
+        flat, flat * flat, transpose(y) + 1, expand_dims<0, -1>(x), expand_dims<1>(x * 2), calque::sum<-1>(y)};
 };
 inline constexpr auto concatenations = [](auto a, auto b) {
     return std::tuple{calque::concatenate<0>(a, b * 2, a), calque::concatenate<0>(transpose(a), transpose(b)) - 1,
@@ -50,17 +51,25 @@ inline constexpr auto takes = [](auto x, auto at) {
 };
 inline constexpr auto taken_sum = [](auto x, auto at) { return calque::sum(square(take(x, at)) * 0.5f); };
 inline constexpr auto indices = [](auto labels, auto x) {
-    return std::tuple{calque::one_hot(labels, 7), calque::one_hot<double>(expand_dims<0>(labels + 1), 3),
-                      calque::arange<float>(5) * 2.f + 1.f, x + calque::arange<float>(0.f, 2.5f, 0.5f),
-                      calque::zeros_like(x), calque::full<std::int32_t>(3, 2, 2)};
+    return std::tuple{calque::one_hot(labels, 7),
+                      calque::one_hot<double>(expand_dims<0>(labels + 1), 3),
+                      calque::arange<float>(5) * 2.f + 1.f,
+                      x + calque::arange<float>(0.f, 2.5f, 0.5f),
+                      calque::zeros_like(x),
+                      calque::full<std::int32_t>(3, 2, 2)};
 };
 inline constexpr auto of_three = [](auto x) {
     auto const turned = calque::transpose<2, 0, 1>(x);
-    return std::tuple{turned, exp(turned) + 1, reshape(turned, dyn), calque::sum<0>(turned),
-                      view(turned, range(0, to_the_end, 2), -1, all()), calque::transpose<1, 0, 2>(x) * x};
+    return std::tuple{turned,
+                      exp(turned) + 1,
+                      reshape(turned, dyn),
+                      calque::sum<0>(turned),
+                      view(turned, range(0, to_the_end, 2), -1, all()),
+                      calque::transpose<1, 0, 2>(x) * x};
 };
 inline constexpr auto sizes_of_elements = [](auto x) {
-    return std::tuple{transpose(x), view(x, all(), range(0, to_the_end, 2)), calque::concatenate<1>(x, x), take(x, cast<std::int64_t>(view(x, 0)))};
+    return std::tuple{transpose(x), view(x, all(), range(0, to_the_end, 2)), calque::concatenate<1>(x, x),
+                      take(x, cast<std::int64_t>(view(x, 0)))};
 };
 
 } // namespace
@@ -111,7 +120,8 @@ TEST_CASE("concatenations") {
     for (std::size_t const n : {1u, 16u, 33u}) {
         check_fused(concatenations, equal_bits, noise<float, 2>({4, n}, 1), noise<float, 2>({4, n}, 2));
         matrix const x = noise<float, 2>({n, 4}, 3);
-        check_fused(concatenations, equal_bits, xt::transpose(x), xt::view(noise<float, 2>({8, n}, 4), xt::range(0, 8, 2), xt::all()));
+        check_fused(concatenations, equal_bits, xt::transpose(x),
+                    xt::view(noise<float, 2>({8, n}, 4), xt::range(0, 8, 2), xt::all()));
     }
     check_fused([](auto a, auto b) { return calque::concatenate<0>(a, b, a); }, equal_bits, noise<double, 1>({0}, 1),
                 noise<double, 1>({5}, 1));

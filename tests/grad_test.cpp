@@ -85,12 +85,11 @@ constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
     namespace ops = calque::graph::ops;
     return (
         (has_derivative<Ops>() || Ops::kind == calque::graph::op_kind::source ||
-         Ops::kind == calque::graph::op_kind::control ||               // passes/differentiate_control.hpp
-         Ops::kind == calque::graph::op_kind::border ||
-         !takes_floating<Ops> ||
+         Ops::kind == calque::graph::op_kind::control || // passes/differentiate_control.hpp
+         Ops::kind == calque::graph::op_kind::border || !takes_floating<Ops> ||
          is_one_of<Ops, ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal> ||
-         is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||         // have none, and say so
-         is_one_of<Ops, ops::fma, ops::fnma, ops::fms> ||              // made by a pass, after differentiation
+         is_one_of<Ops, ops::stop_gradient, ops::cotangent> || // have none, and say so
+         is_one_of<Ops, ops::fma, ops::fnma, ops::fms> ||      // made by a pass, after differentiation
          is_one_of<Ops, ops::concatenate, ops::concatenation_part, ops::custom_derivative>) && // any number of inputs
         ...);
 }
@@ -118,7 +117,8 @@ TEST_CASE("a gradient, and a value beside it") {
     tensor const x = make<float>({3}, {1, 2, 3});
     CHECK(tests::difference(run<spec<float, dyn>>(grad(cube), {x}), make<float>({3}, {3, 12, 27}), {}) == "");
     CHECK(tests::difference(run<spec<float, 3>>(value_and_grad(cube), {x}), make<float>({}, {36}), {}) == "");
-    CHECK(tests::difference(run<spec<float, 3>>(value_and_grad(cube), {x}, 1), make<float>({3}, {3, 12, 27}), {}) == "");
+    CHECK(tests::difference(run<spec<float, 3>>(value_and_grad(cube), {x}, 1), make<float>({3}, {3, 12, 27}), {}) ==
+          "");
 }
 
 TEST_CASE("higher derivatives") {
@@ -193,8 +193,8 @@ TEST_CASE("trees have gradients of their structure") {
     auto constexpr step = [](auto p, auto x) {
         return calque::tree_map([](auto const& a, auto const& g) { return a - 0.5f * g; }, p, grad(loss)(p, x));
     };
-    CHECK(tests::difference(run<layer, spec<float, dyn, 3>>(step, arguments, 1), make<float>({2}, {-1.5f, -1.5f}), {}) ==
-          "");
+    CHECK(tests::difference(run<layer, spec<float, dyn, 3>>(step, arguments, 1), make<float>({2}, {-1.5f, -1.5f}),
+                            {}) == "");
     // A tuple, of which one leaf is not used.
     auto constexpr of_tuple = grad([](auto t) { return sum(std::get<0>(t) * std::get<0>(t)); });
     using pair = std::tuple<spec<float, 2>, spec<float, dyn>>;
@@ -248,8 +248,10 @@ void check_gradients(F const& f, calque::shape const& shape_of_x, calque::shape 
     std::vector<tensor> const arguments = {tests::noise<double>(shape_of_x, 1), tests::noise<double>(shape_of_y, 2)};
     CAPTURE(calque::to_string(shape_of_y));
     auto const both = grad<0, 1>(f);
-    CHECK(tests::difference(run<X, Y>(both, arguments, 0), central_differences<X, Y>(f, arguments, 0), {0, 1e-6}) == "");
-    CHECK(tests::difference(run<X, Y>(both, arguments, 1), central_differences<X, Y>(f, arguments, 1), {0, 1e-6}) == "");
+    CHECK(tests::difference(run<X, Y>(both, arguments, 0), central_differences<X, Y>(f, arguments, 0), {0, 1e-6}) ==
+          "");
+    CHECK(tests::difference(run<X, Y>(both, arguments, 1), central_differences<X, Y>(f, arguments, 1), {0, 1e-6}) ==
+          "");
 }
 
 using matrix = spec<double, 2, 3>;

@@ -94,7 +94,8 @@ void compare_with_differences(std::vector<tensor> const& arguments, extents know
 
 /// A direction in which to move an argument; integers stay where they are.
 tensor direction(tensor const& argument, unsigned seed) {
-    return argument.type == dtype::float64 ? noise<double>(argument.extents, seed) : tensor(argument.type, argument.extents);
+    return argument.type == dtype::float64 ? noise<double>(argument.extents, seed)
+                                           : tensor(argument.type, argument.extents);
 }
 
 /// Checks how `f` changes as all floating arguments move at once.
@@ -146,8 +147,7 @@ void check(std::vector<tensor> const& arguments, graph_function const& f) {
     for (extents const known : {extents::are_static, extents::are_dynamic}) {
         graph_function const loss = [&](values a) { return weighted_sum(f(a)); };
         compare_with_differences(arguments, known, loss, 1e-7);
-        compare_with_differences(
-            arguments, known, [&](values a) { return weighted_gradients(loss(a), a); }, 1e-6);
+        compare_with_differences(arguments, known, [&](values a) { return weighted_gradients(loss(a), a); }, 1e-6);
         compare_forward_with_differences(arguments, known, f, 1e-7);
         compare_forward_with_differences(
             arguments, known, [&](values a) { return weighted_gradients(loss(a), a); }, 1e-6);
@@ -183,8 +183,7 @@ void check_binary(double x, double y) {
 /// Whether d sum(f) / d x has these elements.
 void check_convention(tensor const& x, graph_function const& f, std::vector<double> const& expected) {
     for (extents const known : {extents::are_static, extents::are_dynamic}) {
-        tensor const g = gradient(
-            {x}, known, [&](values a) { return scalar_sum(f(a)); }, 0);
+        tensor const g = gradient({x}, known, [&](values a) { return scalar_sum(f(a)); }, 0);
         CHECK(tests::difference(g, make(x.extents, expected), {1e-15}) == "");
     }
 }
@@ -334,7 +333,7 @@ TEST_CASE("empty arrays have empty gradients") {
 
 TEST_CASE("float arguments through a cast to double keep their dtype") {
     tensor const x = make<float>({2}, {1, 3});
-    tensor const g = gradient(
-        {x}, extents::are_static, [](values a) { return scalar_sum(square(cast(a[0], dtype::float64))); }, 0);
+    tensor const g =
+        gradient({x}, extents::are_static, [](values a) { return scalar_sum(square(cast(a[0], dtype::float64))); }, 0);
     CHECK(tests::difference(g, make<float>({2}, {2, 6})) == "");
 }

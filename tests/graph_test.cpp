@@ -160,9 +160,8 @@ static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)matmul(x, x); })
 static_assert(failure_of({2, 3, 4}, {}, [](value x, value) { (void)matmul(x, x); }).why == reason::matrices_needed);
 static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)squeeze(x, 1); }).why == reason::extent_not_one);
 static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)reshape(x, {5}); }).why == reason::sizes_differ);
-static_assert(failure_of({dyn}, {}, [](value x, value) {
-                  (void)reshape(x, {dyn, dyn});
-              }).why == reason::extent_unknown);
+static_assert(failure_of({dyn}, {}, [](value x, value) { (void)reshape(x, {dyn, dyn}); }).why ==
+              reason::extent_unknown);
 static_assert(failure_of({2, 0}, {}, [](value x, value) { (void)reduce_max(x, 2); }).why == reason::empty_reduction);
 static_assert(failure_of({2, 0}, {}, [](value x, value) { (void)sum(x, 2); }).why == reason::none);
 static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)broadcast_to(x, {3}); }).why == reason::rank_too_high);
@@ -326,9 +325,8 @@ TEST_CASE("a call whose shapes do not fit is told where, with the shapes of the 
     CHECK(complaint({{dyn, 4}, {dyn, 5}, {dyn, 6}}, {{2, 4}, {2, 5}, {3, 6}}, [](std::vector<value> const& a) {
               (void)concatenate(a.data(), 3, 1);
           }) == "concatenate: the extents differ: float[2,4], float[2,5] and float[3,6]");
-    CHECK(complaint({{dyn}}, {{4}}, [](std::vector<value> const& a) {
-              (void)broadcast_to(a[0], {2, 3});
-          }) == "broadcast_to: the extents do not broadcast: float[4] to [2,3]");
+    CHECK(complaint({{dyn}}, {{4}}, [](std::vector<value> const& a) { (void)broadcast_to(a[0], {2, 3}); }) ==
+          "broadcast_to: the extents do not broadcast: float[4] to [2,3]");
     CHECK(complaint({{dyn}}, {{0}}, [](std::vector<value> const& a) { (void)reduce_max(a[0], 1); }) ==
           "max: it has no value over an empty axis: float[0]");
 }

@@ -282,9 +282,8 @@ TEST_CASE("casts, as static_cast") {
     to_all.template operator()<bool>({false, true});
     for_types<float, double>([&]<class From>() { // what every integer type can hold, and truncation
         to_all.template operator()<From>({From(0), From(-0.), From(1), From(1.5), From(2.999), From(0.25), From(127)});
-        for_types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>([&]<class To>() {
-            check_cast.template operator()<From, To>({From(-1.5), From(-128), From(-0.75)});
-        });
+        for_types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(
+            [&]<class To>() { check_cast.template operator()<From, To>({From(-1.5), From(-128), From(-0.75)}); });
         for_types<float, double, bool>([&]<class To>() {
             using limits = std::numeric_limits<From>;
             check_cast.template operator()<From, To>(
@@ -319,10 +318,8 @@ TEST_CASE("inputs broadcast") {
             differences.push_back(q - p);
             chosen.push_back(p < q ? p : q);
         }
-        check(
-            {x, y}, [](values v) { return v[1] - v[0]; }, make(joined, differences));
-        check(
-            {x, y}, [](values v) { return where(v[0] < v[1], v[0], v[1]); }, make(joined, chosen));
+        check({x, y}, [](values v) { return v[1] - v[0]; }, make(joined, differences));
+        check({x, y}, [](values v) { return where(v[0] < v[1], v[0], v[1]); }, make(joined, chosen));
     }
 }
 
@@ -332,12 +329,7 @@ TEST_CASE("identities keep elements, broadcasts repeat them, sum_to adds them up
     std::vector<float> const repeated{1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
     check({x}, apply_op<ops::fresh>, x);
     check({x}, apply_op<ops::stop_gradient>, x);
-    check(
-        {x},
-        [](values a) {
-            return broadcast_to(a[0], {2, dyn, 4});
-        },
-        make({2, 3, 4}, repeated));
+    check({x}, [](values a) { return broadcast_to(a[0], {2, dyn, 4}); }, make({2, 3, 4}, repeated));
     check({x, like}, apply_op<ops::broadcast_like>, make({2, 3, 4}, repeated));
     check(
         {x},
@@ -383,10 +375,8 @@ TEST_CASE("reductions over every set of axes") {
                 check({x}, [&](values a) { return sum(a[0], axes); }, make(to, expected), {rounding<T>});
                 bool const is_over_nothing = s.size() == 0 && to.size() != 0;
                 if (!is_over_nothing && at.size() != 0) {
-                    check(
-                        {x}, [&](values a) { return reduce_max(a[0], axes); }, make(to, largest));
-                    check(
-                        {x}, [&](values a) { return reduce_min(a[0], axes); }, make(to, smallest));
+                    check({x}, [&](values a) { return reduce_max(a[0], axes); }, make(to, largest));
+                    check({x}, [&](values a) { return reduce_min(a[0], axes); }, make(to, smallest));
                 }
             }
         }
@@ -397,10 +387,8 @@ TEST_CASE("a maximum does not lose NaN; one over nothing is an error") {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinity = std::numeric_limits<float>::infinity();
     tensor const x = make<float>({3, 3}, {1, nan, 2, -infinity, -infinity, -infinity, nan, 0, infinity});
-    check(
-        {x}, [](values a) { return reduce_max(a[0], 2); }, make<float>({3, 1}, {nan, -infinity, nan}));
-    check(
-        {x}, [](values a) { return reduce_min(a[0], 1); }, make<float>({1, 3}, {nan, nan, -infinity}));
+    check({x}, [](values a) { return reduce_max(a[0], 2); }, make<float>({3, 1}, {nan, -infinity, nan}));
+    check({x}, [](values a) { return reduce_min(a[0], 1); }, make<float>({1, 3}, {nan, nan, -infinity}));
     CHECK_THROWS_WITH_AS(
         run({noise<float>({3, 0}, 1)}, tests::extents::are_dynamic, [](values a) { return reduce_max(a[0], 2); }),
         "max: it has no value over an empty axis: float[3,0]", calque::shape_error);
@@ -408,11 +396,9 @@ TEST_CASE("a maximum does not lose NaN; one over nothing is an error") {
 
 TEST_CASE("integer sums wrap around, float sums accumulate in double") {
     tensor const x = make<std::int8_t>({4}, {100, 100, 100, -1});
-    check(
-        {x}, [](values a) { return sum(a[0], 1); }, make<std::int8_t>({1}, {43}));
+    check({x}, [](values a) { return sum(a[0], 1); }, make<std::int8_t>({1}, {43}));
     tensor const y = make<float>({3}, {1e8f, 1, -1e8f});
-    check(
-        {y}, [](values a) { return sum(a[0], 1); }, make<float>({1}, {1}));
+    check({y}, [](values a) { return sum(a[0], 1); }, make<float>({1}, {1}));
 }
 
 TEST_CASE("products of matrices and vectors") {
@@ -460,37 +446,21 @@ TEST_CASE("views keep the elements") {
     for_types<bool, std::int16_t, float, double>([]<class T>() {
         tensor const x = noise<T>({2, 3, 4}, 6);
         std::vector<T> const e = elements<T>(x);
-        check(
-            {x},
-            [](values a) {
-                return reshape(a[0], {6, dyn});
-            },
-            make({6, 4}, e));
-        check(
-            {x, noise<float>({4, 6}, 1)}, [](values a) { return reshape_like(a[0], a[1]); }, make({4, 6}, e));
-        check(
-            {x}, [](values a) { return expand_dims(a[0], 0b10010); }, make({2, 1, 3, 4, 1}, e));
-        check(
-            {x}, [](values a) { return squeeze(expand_dims(a[0], 0b10010), 0b10010); }, make({2, 3, 4}, e));
+        check({x}, [](values a) { return reshape(a[0], {6, dyn}); }, make({6, 4}, e));
+        check({x, noise<float>({4, 6}, 1)}, [](values a) { return reshape_like(a[0], a[1]); }, make({4, 6}, e));
+        check({x}, [](values a) { return expand_dims(a[0], 0b10010); }, make({2, 1, 3, 4, 1}, e));
+        check({x}, [](values a) { return squeeze(expand_dims(a[0], 0b10010), 0b10010); }, make({2, 3, 4}, e));
         std::vector<T> reversed, rotated; // [4,3,2] and [3,4,2]
         for (std::size_t i = 0; i < 24; ++i) {
             reversed.push_back(e[i % 2 * 12 + i / 2 % 3 * 4 + i / 6]);
             rotated.push_back(e[i % 2 * 12 + i / 8 * 4 + i / 2 % 4]);
         }
-        check(
-            {x}, [](values a) { return transpose(a[0]); }, make({4, 3, 2}, reversed));
-        check(
-            {x}, [](values a) { return transpose(a[0], 0x021); }, make({3, 4, 2}, rotated));
+        check({x}, [](values a) { return transpose(a[0]); }, make({4, 3, 2}, reversed));
+        check({x}, [](values a) { return transpose(a[0], 0x021); }, make({3, 4, 2}, rotated));
     });
     tensor const nothing = noise<float>({0, 3}, 1);
-    check(
-        {nothing}, [](values a) { return transpose(a[0]); }, make<float>({3, 0}, {}));
-    check(
-        {nothing},
-        [](values a) {
-            return reshape(a[0], {3, 0, 5});
-        },
-        make<float>({3, 0, 5}, {}));
+    check({nothing}, [](values a) { return transpose(a[0]); }, make<float>({3, 0}, {}));
+    check({nothing}, [](values a) { return reshape(a[0], {3, 0, 5}); }, make<float>({3, 0, 5}, {}));
 }
 
 TEST_CASE("slices are Python's, and slice_adjoint puts them back") {
@@ -522,8 +492,7 @@ TEST_CASE("slices are Python's, and slice_adjoint puts them back") {
         shape const s{1, static_cast<extent_t>(r.columns.size())};
         auto const cut = [&](values a) { return slice(a[0], lists(a[0])); };
         check({x}, cut, make(s, expected));
-        check(
-            {x}, [&](values a) { return slice_adjoint(cut(a), a[0], lists(a[0])); }, make({2, 5}, put_back));
+        check({x}, [&](values a) { return slice_adjoint(cut(a), a[0], lists(a[0])); }, make({2, 5}, put_back));
     }
 }
 
@@ -553,8 +522,7 @@ TEST_CASE("take reads positions, take_adjoint adds there") {
         check(
             {x, indices}, [](values a) { return take(a[0], a[1], 1); },
             make<float>({2, 2, 2}, {2, 0, 1, 2, 12, 10, 11, 12}));
-        check(
-            {x, make<I>({}, {I(1)})}, [](values a) { return take(a[0], a[1], 0); }, make<float>({3}, {10, 11, 12}));
+        check({x, make<I>({}, {I(1)})}, [](values a) { return take(a[0], a[1], 0); }, make<float>({3}, {10, 11, 12}));
         tensor const dy = make<float>({2, 2, 2}, {1, 2, 3, 4, 10, 20, 30, 40});
         check(
             {dy, indices, x}, [](values a) { return take_adjoint(a[0], a[1], a[2], 1); },
@@ -564,8 +532,7 @@ TEST_CASE("take reads positions, take_adjoint adds there") {
     check(
         {x, from_end}, [](values a) { return take(a[0], a[1], 1); }, make<float>({2, 4}, {2, 0, 0, 0, 12, 10, 10, 10}));
     tensor const none = make<std::int32_t>({0}, {});
-    check(
-        {noise<float>({0, 2}, 1), none}, [](values a) { return take(a[0], a[1], 0); }, make<float>({0, 2}, {}));
+    check({noise<float>({0, 2}, 1), none}, [](values a) { return take(a[0], a[1], 0); }, make<float>({0, 2}, {}));
     CHECK_THROWS_AS(run({noise<float>({0, 2}, 1), from_end}, tests::extents::are_dynamic,
                         [](values a) { return take(a[0], a[1], 0); }),
                     calque::shape_error);
@@ -577,12 +544,9 @@ TEST_CASE("constants, indices and counts") {
         check(
             {x}, [](values a) { return literal(a[0], std::numeric_limits<T>::lowest()); },
             make<T>({}, {std::numeric_limits<T>::lowest()}));
-        check(
-            {x}, [](values a) { return iota_like(a[0], 1, calque::dtype_of<T>); }, make<T>({1, 4}, {0, 1, 2, 3}));
-        check(
-            {x}, [](values a) { return element_count(a[0], 3); }, make<T>({}, {12}));
-        check(
-            {x}, [](values a) { return element_count(a[0], 1); }, make<T>({}, {3}));
+        check({x}, [](values a) { return iota_like(a[0], 1, calque::dtype_of<T>); }, make<T>({1, 4}, {0, 1, 2, 3}));
+        check({x}, [](values a) { return element_count(a[0], 3); }, make<T>({}, {12}));
+        check({x}, [](values a) { return element_count(a[0], 1); }, make<T>({}, {3}));
     });
 }
 
@@ -601,8 +565,7 @@ TEST_CASE("compositions") {
         {make<double>({3, 2}, {-infinity, -infinity, infinity, 1, infinity, -infinity})},
         [](values a) { return logsumexp(a[0], 2); }, make<double>({3, 1}, {-infinity, infinity, infinity}));
     tensor const ties = make<float>({3, 3}, {1, 3, 3, 5, std::numeric_limits<float>::quiet_NaN(), 7, 0, 0, 0});
-    check(
-        {ties}, [](values a) { return argmax(a[0], 1); }, make<std::int64_t>({3, 1}, {1, 1, 0}));
+    check({ties}, [](values a) { return argmax(a[0], 1); }, make<std::int64_t>({3, 1}, {1, 1, 0}));
     check(
         {make<std::int32_t>({3}, {2, 0, 9})}, [](values a) { return one_hot(a[0], 3, dtype::float32); },
         make<float>({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0}));

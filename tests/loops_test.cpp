@@ -24,14 +24,13 @@ inline constexpr auto square_root = [](auto x) {
                               [&](auto y) { return 0.5f * (y + x / y); }, x);
 };
 inline constexpr auto collatz = [](auto n) {
-    auto const [last, steps] = calque::while_loop(
-        [](auto m, auto) { return m != 1; },
-        [](auto m, auto k) { return std::tuple{where(m % 2 == 0, m / 2, m * 3 + 1), k + 1}; }, n, 0);
+    auto const [last, steps] =
+        calque::while_loop([](auto m, auto) { return m != 1; },
+                           [](auto m, auto k) { return std::tuple{where(m % 2 == 0, m / 2, m * 3 + 1), k + 1}; }, n, 0);
     return steps;
 };
 inline constexpr auto fibonacci = [](auto n) { // two carried values that change places
-    auto const [a, b] =
-        calque::fori_loop(0, n, [](auto, auto x, auto y) { return std::tuple{y, x + y}; }, 0.f, 1.f);
+    auto const [a, b] = calque::fori_loop(0, n, [](auto, auto x, auto y) { return std::tuple{y, x + y}; }, 0.f, 1.f);
     return a;
 };
 inline constexpr auto powers = [](auto x) {
@@ -71,9 +70,7 @@ inline constexpr auto nested_loops = [](auto x) {
 inline constexpr auto branch_in_a_loop = [](auto x) {
     return calque::fori_loop(
         0, 6,
-        [&](auto i, auto y) {
-            return calque::cond(sum(y) > 4.f, [&] { return y * 0.5f; }, [&] { return y + x * i; });
-        },
+        [&](auto i, auto y) { return calque::cond(sum(y) > 4.f, [&] { return y * 0.5f; }, [&] { return y + x * i; }); },
         x);
 };
 inline constexpr auto counts = [](auto v, auto x) {
@@ -86,8 +83,7 @@ inline constexpr auto counts = [](auto v, auto x) {
         x);
 };
 inline constexpr auto unchanged = [](auto x, auto w) { // `w` goes through the loop as it is
-    auto const [y, same] =
-        calque::fori_loop(0, 3, [](auto, auto a, auto b) { return std::tuple{a + b, b}; }, x, w);
+    auto const [y, same] = calque::fori_loop(0, 3, [](auto, auto a, auto b) { return std::tuple{a + b, b}; }, x, w);
     return std::tuple{y, same};
 };
 
@@ -124,8 +120,8 @@ TEST_CASE("carried values may change places, whatever the number of steps") {
 TEST_CASE("fori_loop with bounds that the compiler knows") {
     CHECK(calque::function(powers)(vector{1.f, 2.f}) == vector{15.f, 30.f});
     CHECK(calque::function(from_a_constant)(vector{1.f, 2.f, 3.f}) == vector{6.f, 12.f, 18.f});
-    auto const none = calque::function(
-        [](auto x) { return calque::fori_loop(3, 3, [&](auto, auto y) { return y + x; }, x); });
+    auto const none =
+        calque::function([](auto x) { return calque::fori_loop(3, 3, [&](auto, auto y) { return y + x; }, x); });
     CHECK(none(vector{1.f, 2.f}) == vector{1.f, 2.f});
 }
 
@@ -202,9 +198,8 @@ TEST_CASE("what no step changes is not carried") {
 }
 
 TEST_CASE("a carried value whose shape changes is an error when that is known, and nothing is written") {
-    auto const f = calque::function([](auto x, auto y) {
-        return calque::fori_loop(0, 2, [&](auto, auto) { return y; }, x);
-    });
+    auto const f =
+        calque::function([](auto x, auto y) { return calque::fori_loop(0, 2, [&](auto, auto) { return y; }, x); });
     vector out{7.f};
     CHECK_THROWS_AS(f.into(out, vector{1.f, 2.f}, vector{1.f}), calque::shape_error);
     CHECK(out == vector{7.f});

@@ -81,10 +81,10 @@ template <class T>
 class matrix {
 public:
     matrix(ptrdiff_t rows, ptrdiff_t columns, layout l, ptrdiff_t offset = 0)
-        : rows_(rows), columns_(columns), row_stride_(l == layout::rows             ? columns
-                                                      : l == layout::padded_rows    ? columns + 3
-                                                      : l == layout::strided        ? 2 * columns + 3
-                                                                                    : 1),
+        : rows_(rows), columns_(columns), row_stride_(l == layout::rows          ? columns
+                                                      : l == layout::padded_rows ? columns + 3
+                                                      : l == layout::strided     ? 2 * columns + 3
+                                                                                 : 1),
           column_stride_(l == layout::columns          ? rows
                          : l == layout::padded_columns ? rows + 5
                          : l == layout::strided        ? 2
@@ -287,8 +287,8 @@ TEST_CASE_TEMPLATE("the tiled variants agree to the bit, in all their blocks", T
     struct {
         ptrdiff_t m, n, k;
     } const cases[] = {
-        {20, 1100, 400}, // several blocks of columns
-        {400, 70, 800},  // several blocks of rows and of the inner extent
+        {20, 1100, 400},  // several blocks of columns
+        {400, 70, 800},   // several blocks of rows and of the inner extent
         {190, 1025, 4200} // B does not fit the budget of packed panels
     };
     for (auto const [m, n, k] : cases) {
@@ -365,8 +365,8 @@ TEST_CASE_TEMPLATE("infinities and NaNs spread, also from zero factors", T, floa
             for (ptrdiff_t i = 0; i < m; ++i) {
                 a(i, k - 1) = T(0);
             }
-            b(k - 1, n - 1) = infinity;                                  // column n - 1: 0 * infinity
-            a(0, 0) = std::numeric_limits<T>::quiet_NaN();               // row 0
+            b(k - 1, n - 1) = infinity;                    // column n - 1: 0 * infinity
+            a(0, 0) = std::numeric_limits<T>::quiet_NaN(); // row 0
             matrix<T> const c = stored(choose_matmul<T>(m, n, k, a.strides(), b.strides()), a, b);
             for (ptrdiff_t i = 0; i < m; ++i) {
                 for (ptrdiff_t j = 0; j < n; ++j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/operations.md: its table of the graph's operations is made from their structs, and every function of trace/ is in
-// its other tables.
+// docs/operations.md: its table of the graph's operations is made from their structs, and every function of trace/ is
+// in its other tables.
 #include <calque/graph/value.hpp>
 
 #include "documents.hpp"
@@ -16,7 +16,8 @@ using namespace calque::graph;
 /// The name of an operation's struct. (A user may know the operation by another name: `reduce_max` is `max`.)
 template <class Op>
 std::string struct_name() {
-    std::string_view text = __PRETTY_FUNCTION__; // "... [with Op = calque::...::add; ...]" or "... [Op = calque::...::add]"
+    std::string_view text =
+        __PRETTY_FUNCTION__; // "... [with Op = calque::...::add; ...]" or "... [Op = calque::...::add]"
     text.remove_prefix(text.find("Op = "));
     text = text.substr(0, text.find_first_of(";]"));
     return std::string(text.substr(text.rfind(':') + 1));
@@ -49,12 +50,13 @@ std::string name_of_set(calque::dtype_set set) {
     }
 }
 
-/// Whether an operation has a derivative: a rule of its own, or for those of any arity, and for what crosses the border of
-/// a region, one in passes/differentiate.hpp.
+/// Whether an operation has a derivative: a rule of its own, or for those of any arity, and for what crosses the border
+/// of a region, one in passes/differentiate.hpp.
 template <class Op>
 constexpr bool has_derivative() {
     constexpr bool has_none = std::is_same_v<Op, ops::cotangent> || std::is_same_v<Op, ops::while_loop>;
-    return (Op::arity < 0 && !has_none) || Op::kind == op_kind::border || requires { &Op::template vjp<value, value, value>; } ||
+    return (Op::arity < 0 && !has_none) || Op::kind == op_kind::border ||
+           requires { &Op::template vjp<value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value, value>; };
 }
@@ -63,7 +65,8 @@ constexpr bool has_derivative() {
 std::vector<std::pair<std::string, std::vector<std::string>>> op_headers() {
     std::vector<std::pair<std::string, std::vector<std::string>>> headers;
     for (auto const& entry : std::filesystem::directory_iterator("include/calque/graph/ops")) {
-        headers.emplace_back(entry.path().filename().string(), documents::lines(documents::read(entry.path().string())));
+        headers.emplace_back(entry.path().filename().string(),
+                             documents::lines(documents::read(entry.path().string())));
     }
     return headers;
 }
@@ -86,7 +89,8 @@ std::string first_sentence(std::string const& text) {
 place_in_source find(std::string const& name) {
     for (auto const& [header, lines] : op_headers()) {
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            if (!lines[i].starts_with("struct " + name + " ") && !lines[i].starts_with("CALQUE_COMPARISON(" + name + ",")) {
+            if (!lines[i].starts_with("struct " + name + " ") &&
+                !lines[i].starts_with("CALQUE_COMPARISON(" + name + ",")) {
                 continue;
             }
             std::size_t first = i;
@@ -110,14 +114,15 @@ void append_row(std::string& table) {
     REQUIRE(!place.header.empty());
     std::string const inputs = Op::arity < 0 ? "any number" : std::to_string(Op::arity);
     std::string const dtypes = Op::kind == op_kind::source ? "-" : name_of_set(Op::accepts);
-    table += "| `" + std::string(Op::name) + "` | " + std::string(name_of_kind(Op::kind)) + " | " + inputs + " | " + dtypes +
-             " | " + (has_derivative<Op>() ? "yes" : "-") + " | [" + place.header + "](../include/calque/graph/ops/" +
-             place.header + ") | " + place.sentence + " |\n";
+    table += "| `" + std::string(Op::name) + "` | " + std::string(name_of_kind(Op::kind)) + " | " + inputs + " | " +
+             dtypes + " | " + (has_derivative<Op>() ? "yes" : "-") + " | [" + place.header +
+             "](../include/calque/graph/ops/" + place.header + ") | " + place.sentence + " |\n";
 }
 
 template <class... Ops>
 std::string table_of(op_list<Ops...>) {
-    std::string table = "| operation | kind | inputs | dtypes | derivative | header | |\n|---|---|---|---|---|---|---|\n";
+    std::string table =
+        "| operation | kind | inputs | dtypes | derivative | header | |\n|---|---|---|---|---|---|---|\n";
     (append_row<Ops>(table), ...);
     return table;
 }
@@ -152,8 +157,8 @@ std::vector<std::string> functions_of(std::string const& header) {
 
 TEST_CASE("the table of operations in docs/operations.md is what their structs say") {
     std::string const expected = table_of(op_set{});
-    std::string const actual = between(documents::read("docs/operations.md"), "<!-- made by tests/op_table_test.cpp -->\n",
-                                       "<!-- end -->\n");
+    std::string const actual =
+        between(documents::read("docs/operations.md"), "<!-- made by tests/op_table_test.cpp -->\n", "<!-- end -->\n");
     if (actual != expected) {
         MESSAGE("the table should be:\n" << expected);
     }
@@ -163,7 +168,8 @@ TEST_CASE("the table of operations in docs/operations.md is what their structs s
 TEST_CASE("docs/operations.md has every function of trace/") {
     std::string const page = documents::read("docs/operations.md");
     std::size_t count = 0;
-    for (std::string const header : {"branches", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
+    for (std::string const header :
+         {"branches", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
         for (std::string const& name : functions_of("include/calque/trace/" + header + ".hpp")) {
             CAPTURE(name);
             CHECK(std::regex_search(page, std::regex("[`:, ]" + name + "[<(]")));

@@ -45,7 +45,8 @@ inline constexpr auto all_kinds = [](auto k, auto x) {
 
 TEST_CASE("keys in a trace are those on the host") {
     auto const f = calque::function([](auto k, auto number, auto steps) {
-        return std::tuple{random::split<3>(k), random::fold_in(k, 7), random::fold_in(k, number), random::fold_in(k, sum(steps))};
+        return std::tuple{random::split<3>(k), random::fold_in(k, 7), random::fold_in(k, number),
+                          random::fold_in(k, sum(steps))};
     });
     xtensor<std::int32_t, 1> const steps = {-1, -2};
     auto const [three, seventh, at_step, at_sum] = f(key(11), 1234, steps);
@@ -140,9 +141,8 @@ TEST_CASE("keys go through loops, captured and carried") {
 }
 
 TEST_CASE("vmap over keys draws for each what it would draw alone") {
-    auto const each = calque::function(calque::vmap<0, 0>([](auto seed, auto x) {
-        return all_kinds(random::fold_in(random::basic_key<calque::traced>{seed}, 1), x);
-    }));
+    auto const each = calque::function(calque::vmap<0, 0>(
+        [](auto seed, auto x) { return all_kinds(random::fold_in(random::basic_key<calque::traced>{seed}, 1), x); }));
     auto const one = calque::function([](auto k, auto x) { return all_kinds(random::fold_in(k, 1), x); });
     xtensor<std::uint64_t, 1> const seeds = {7, 8, 9};
     xtensor<float, 3> const x = xt::zeros<float>({3, 5, 7});
@@ -210,7 +210,8 @@ TEST_CASE("probabilities of 0 and 1, and logits of minus infinity, are certain")
 TEST_CASE("what is no key, or no known shape, is an error of the trace") {
     using calque::graph::reason;
     constexpr auto of_dynamic = [](auto k, auto x) { return random::uniform(k, x.extent(0)); };
-    using dynamic = calque::detail::evaluation<std::remove_const_t<decltype(of_dynamic)>, key, calque::spec<float, calque::dyn>>;
+    using dynamic =
+        calque::detail::evaluation<std::remove_const_t<decltype(of_dynamic)>, key, calque::spec<float, calque::dyn>>;
     CHECK(dynamic::value.why == reason::extents_not_known);
     constexpr auto of_many = [](auto k, auto steps) { return random::uniform(random::fold_in(k, steps), 3); };
     using many = calque::detail::evaluation<std::remove_const_t<decltype(of_many)>, key, calque::spec<std::int64_t, 4>>;

@@ -127,7 +127,8 @@ void examine_numbers(std::vector<finding>& to, std::string const& name, xt::xten
         to.push_back(normal_finding(name + ": moment " + std::to_string(k + 1),
                                     (sums[k] / n - m.mean[k]) / m.deviation[k] * std::sqrt(n)));
     }
-    to.push_back(normal_finding(name + ": products of neighbours", products / m.mean[1] / std::sqrt(std::floor(n / 2))));
+    to.push_back(
+        normal_finding(name + ": products of neighbours", products / m.mean[1] / std::sqrt(std::floor(n / 2))));
     to.push_back(spread.chi_square(name + ": chi-square, 1024 parts"));
     to.push_back(chi_square_of(name + ": chi-square of pairs, 64 x 64 parts", pairs));
     to.push_back(spread.kolmogorov(name + ": Kolmogorov-Smirnov"));
@@ -186,16 +187,15 @@ void examine_floating(std::vector<finding>& to, std::string const& dtype, std::s
     xt::xtensor<T, 1> x = xt::zeros<T>({n});
     auto const uniform = calque::function([](auto k, auto y) { return random::uniform_like(k, y); });
     uniform.into(x, random::key(42), like);
-    moments const of_uniform{.centre = 0.5,
-                             .mean = {0, 1 / 12., 0, 1 / 80.},
-                             .deviation = {std::sqrt(1 / 12.), std::sqrt(1 / 180.), std::sqrt(1 / 448.),
-                                           std::sqrt(1 / 2304. - 1 / 6400.)}};
+    moments const of_uniform{
+        .centre = 0.5,
+        .mean = {0, 1 / 12., 0, 1 / 80.},
+        .deviation = {std::sqrt(1 / 12.), std::sqrt(1 / 180.), std::sqrt(1 / 448.), std::sqrt(1 / 2304. - 1 / 6400.)}};
     examine_numbers(to, "uniform " + dtype, x, of_uniform, [](double u) { return u; });
     auto const normal = calque::function([](auto k, auto y) { return random::normal_like(k, y); });
     normal.into(x, random::key(43), like);
-    moments const of_normal{.centre = 0,
-                            .mean = {0, 1, 0, 3},
-                            .deviation = {1, std::sqrt(2.), std::sqrt(15.), std::sqrt(96.)}};
+    moments const of_normal{
+        .centre = 0, .mean = {0, 1, 0, 3}, .deviation = {1, std::sqrt(2.), std::sqrt(15.), std::sqrt(96.)}};
     examine_numbers(to, "normal " + dtype, x, of_normal, [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.)); });
 }
 

@@ -38,7 +38,8 @@ double largest_error() {
                 long double const n_of_tail = static_cast<long double>(static_cast<Word>((Word{1} << digits) - 1 - n));
                 long double const p = (n_of_tail + 0.5L) / std::ldexp(2.L, digits);
                 long double const exact = quantile_near(element[0], p);
-                double const ulp = std::ldexp(1., std::ilogb(static_cast<double>(exact)) - std::numeric_limits<T>::digits + 1);
+                double const ulp =
+                    std::ldexp(1., std::ilogb(static_cast<double>(exact)) - std::numeric_limits<T>::digits + 1);
                 largest = std::max(largest, static_cast<double>(std::abs(element[0] - exact)) / ulp);
             }
         }

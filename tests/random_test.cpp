@@ -44,12 +44,12 @@ inline constexpr auto everything = [](auto k, auto x) {
 /// Rows that a kernel cannot merge: they begin at any place of the words.
 inline constexpr auto with_a_row = [](auto k, auto row, auto x) { return random::uniform_like(k, x) * row; };
 
-inline constexpr auto noisy_softmax = [](auto k, auto x) {
-    return calque::softmax<-1>(x + random::normal_like(k, x));
-};
+inline constexpr auto noisy_softmax = [](auto k, auto x) { return calque::softmax<-1>(x + random::normal_like(k, x)); };
 
 /// Elementwise, then summed over rows.
-inline constexpr auto totals = [](auto k, auto x) { return calque::sum<0>(x + cast<std::int32_t>(random::bernoulli_like(k, 0.5, x))); };
+inline constexpr auto totals = [](auto k, auto x) {
+    return calque::sum<0>(x + cast<std::int32_t>(random::bernoulli_like(k, 0.5, x)));
+};
 
 inline constexpr auto dropped_product = [](auto k, auto a, auto b) {
     auto const y = matmul(a, b);
@@ -74,8 +74,8 @@ TEST_CASE("Philox gives the words that are published with it") {
 }
 
 TEST_CASE("packs hold the words of their places, wherever they begin") {
-    for (std::uint64_t const first : {0ull, 4ull, 8ull, 64ull, 1ull, 2ull, 3ull, 5ull, 1001ull, (1ull << 33) - 8, (1ull << 34) - 16,
-                                      (1ull << 34) - 3, (1ull << 40) + 7}) {
+    for (std::uint64_t const first : {0ull, 4ull, 8ull, 64ull, 1ull, 2ull, 3ull, 5ull, 1001ull, (1ull << 33) - 8,
+                                      (1ull << 34) - 16, (1ull << 34) - 3, (1ull << 40) + 7}) {
         check_pack<std::uint32_t, 1>(first);
         check_pack<std::uint32_t, 2>(first);
         check_pack<std::uint32_t, 4>(first);
@@ -136,9 +136,10 @@ TEST_CASE("an array of extent 1 that broadcasts in a call is drawn once") {
 
 TEST_CASE("shapes that the compiler knows") {
     auto const f = calque::function([](auto k) {
-        return std::tuple{random::uniform<float>(k), random::uniform<double>(k, 2, 3), random::normal(k, 4),
-                          random::bits<std::uint32_t>(k, 5), random::bits<std::uint64_t>(k, 3),
-                          random::bernoulli(k, 0.5, 2, 2), random::uniform(k, 5.0, 6.0, 10)};
+        return std::tuple{
+            random::uniform<float>(k),         random::uniform<double>(k, 2, 3),  random::normal(k, 4),
+            random::bits<std::uint32_t>(k, 5), random::bits<std::uint64_t>(k, 3), random::bernoulli(k, 0.5, 2, 2),
+            random::uniform(k, 5.0, 6.0, 10)};
     });
     auto const [scalar, matrix, normals, words, wide, flips, between] = f(key(9));
     CHECK(scalar == static_cast<float>(philox::random_word<std::uint32_t>(9, 0) >> 8) * 0x1p-24f);

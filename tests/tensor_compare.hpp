@@ -86,7 +86,8 @@ tensor to_tensor(A const& array) {
         calque::graph::detail::placement from;
         from.step = steps;
         auto* to = t.template as<calque::array_value_t<A>>();
-        calque::graph::detail::for_each_index(extents, [&](calque::shape const& index) { *to++ = ref.data[from(index)]; });
+        calque::graph::detail::for_each_index(extents,
+                                              [&](calque::shape const& index) { *to++ = ref.data[from(index)]; });
         return t;
     }
 }

@@ -415,15 +415,11 @@ TEST_CASE("what it captures keeps its derivative; integers and trees are argumen
 // ---- branches and loops
 
 inline constexpr auto folded = [](auto x, auto w) { // captures w
-    return calque::scan(
-        [=](auto carried, auto item) {
-            return std::pair{tanh(carried * item + w), carried * w};
-        },
-        sum(x * w), x);
+    return calque::scan([=](auto carried, auto item) { return std::pair{tanh(carried * item + w), carried * w}; },
+                        sum(x * w), x);
 };
 inline constexpr auto chosen = [](auto x, auto w) {
-    return calque::cond(
-        sum(x) > 0, [=] { return x * w; }, [=] { return exp(x) * w; });
+    return calque::cond(sum(x) > 0, [=] { return x * w; }, [=] { return exp(x) * w; });
 };
 
 TEST_CASE("tangents through scans and branches") {

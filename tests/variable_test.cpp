@@ -94,8 +94,9 @@ TEST_CASE("a scalar fills a variable; an array of another shape is an error that
 }
 
 TEST_CASE("trees of variables, and gradients by them") {
-    dense<calque::variables> layer{calque::variable<float, calque::dyn, 2>(xt::xtensor<float, 2>{{1.f, 2.f}, {3.f, 4.f}}),
-                                   calque::variable<float, 2>(vector{0.f, 0.f})};
+    dense<calque::variables> layer{
+        calque::variable<float, calque::dyn, 2>(xt::xtensor<float, 2>{{1.f, 2.f}, {3.f, 4.f}}),
+        calque::variable<float, 2>(vector{0.f, 0.f})};
     xt::xtensor<float, 2> const x{{1.f, 0.f}, {0.f, 1.f}, {1.f, 1.f}};
     auto const f = calque::function(descend);
     float value = f(layer, x, 0.01f);

@@ -286,9 +286,8 @@ TEST_CASE("over values that no argument has met yet") {
 }
 
 TEST_CASE("results that are the same for all examples") {
-    auto const f = calque::function(vmap<0, unmapped>([](auto x, auto y) {
-        return std::tuple{sum(y), 2., calque::zeros_like(x), x.rank()};
-    }));
+    auto const f = calque::function(
+        vmap<0, unmapped>([](auto x, auto y) { return std::tuple{sum(y), 2., calque::zeros_like(x), x.rank()}; }));
     matrix const x = random<matrix>(3, 4);
     auto const [sums, twos, zeros, ranks] = f(x, vector{1, 2});
     check_close(vector(sums), vector{3, 3, 3});
@@ -338,10 +337,12 @@ TEST_CASE("views, movements and indices of dynamic extents, compiled") {
         xt::xtensor<std::int32_t, 1> const first = xt::view(at, 0);
         auto const at_of = [&](std::size_t i) { return xt::xtensor<std::int32_t, 1>(xt::view(at, i)); };
         check(calque::function(vmap(moves))(x, at), [&](std::size_t i) { return one(row_of(x, i), at_of(i)); }, batch);
-        check(calque::function(vmap<0, unmapped>(moves))(x, first),
-              [&](std::size_t i) { return one(row_of(x, i), first); }, batch);
-        check(calque::function(vmap<unmapped, 0>(moves))(row_of(x, 0), at),
-              [&](std::size_t i) { return one(row_of(x, 0), at_of(i)); }, batch);
+        check(
+            calque::function(vmap<0, unmapped>(moves))(x, first),
+            [&](std::size_t i) { return one(row_of(x, i), first); }, batch);
+        check(
+            calque::function(vmap<unmapped, 0>(moves))(row_of(x, 0), at),
+            [&](std::size_t i) { return one(row_of(x, 0), at_of(i)); }, batch);
     }
 }
 

@@ -48,7 +48,8 @@ inline constexpr auto loss = [](auto const& net, auto x, auto labels) {
 };
 
 /// One step of Adam (D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015) on the rows at `batch`.
-inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto images, auto labels, auto batch) {
+inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto images, auto labels,
+                                      auto batch) {
     auto x = take(images, batch);
     auto y = take(labels, batch);
     auto [value, gradient] = calque::value_and_grad(loss)(net, x, y);
@@ -59,8 +60,9 @@ inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto s
         calque::tree_map([=](auto v, auto g) { return beta2 * v + (1 - beta2) * square(g); }, variance, gradient);
     auto const c1 = 1 - exp(step * calque::log(beta1));
     auto const c2 = 1 - exp(step * calque::log(beta2));
-    auto new_net = calque::tree_map(
-        [&](auto p, auto m, auto v) { return p - rate * (m / c1) / (sqrt(v / c2) + epsilon); }, net, new_mean, new_variance);
+    auto new_net =
+        calque::tree_map([&](auto p, auto m, auto v) { return p - rate * (m / c1) / (sqrt(v / c2) + epsilon); }, net,
+                         new_mean, new_variance);
     return std::tuple{new_net, new_mean, new_variance, value};
 };
 
@@ -76,7 +78,8 @@ struct digits {
 digits load(std::string const& path) {
     std::ifstream file(path);
     if (!file) {
-        std::fprintf(stderr, "digits: cannot open %s (run it from the repository's root, or pass the path)\n", path.c_str());
+        std::fprintf(stderr, "digits: cannot open %s (run it from the repository's root, or pass the path)\n",
+                     path.c_str());
         std::exit(1);
     }
     std::vector<float> images;
@@ -113,7 +116,8 @@ network<calque::host> zeros() {
     return net;
 }
 
-/// He's initialisation: normal with variance 2 / inputs. (Box-Muller: std::normal_distribution differs between libraries.)
+/// He's initialisation: normal with variance 2 / inputs. (Box-Muller: std::normal_distribution differs between
+/// libraries.)
 network<calque::host> initialize(std::mt19937& random) {
     auto uniform = [&] { return (static_cast<float>(random() >> 8) + 0.5f) / 16777216.f; };
     auto normal = [&] { return std::sqrt(-2.f * std::log(uniform())) * std::cos(6.2831853f * uniform()); };
@@ -164,7 +168,8 @@ int main(int argc, char** argv) {
         double sum = 0;
         auto const start = clock::now();
         for (std::size_t first = 0; first < training_rows; first += batch_rows) {
-            std::span<std::int32_t const> const batch(order.data() + first, std::min(batch_rows, training_rows - first));
+            std::span<std::int32_t const> const batch(order.data() + first,
+                                                      std::min(batch_rows, training_rows - first));
             float value = 0;
             step.into(std::tie(net, mean, variance, value), net, mean, variance, static_cast<float>(++steps), images,
                       labels, calque::with_shape<dim("batch")>(batch));
@@ -172,14 +177,15 @@ int main(int argc, char** argv) {
         }
         double const took = std::chrono::duration<double>(clock::now() - start).count();
         seconds += took;
-        std::printf("epoch %2zu  loss %.4f  accuracy %.4f  %.2f ms\n", epoch, sum / training_rows, accuracy(train), took * 1e3);
+        std::printf("epoch %2zu  loss %.4f  accuracy %.4f  %.2f ms\n", epoch, sum / training_rows, accuracy(train),
+                    took * 1e3);
     }
 
     std::span<std::int32_t const> const batch(order.data(), batch_rows);
     auto const plan = step.plan(net, mean, variance, 1.f, images, labels, calque::with_shape<dim("batch")>(batch));
     std::printf("\ntest accuracy %.4f\n", accuracy(test));
-    std::printf("%zu steps of %.1f us; %llu traces of %.1f us each\n", steps, seconds * 1e6 / static_cast<double>(steps),
-                static_cast<unsigned long long>(step.trace_count()),
+    std::printf("%zu steps of %.1f us; %llu traces of %.1f us each\n", steps,
+                seconds * 1e6 / static_cast<double>(steps), static_cast<unsigned long long>(step.trace_count()),
                 static_cast<double>(step.trace_time().count()) / 1e3 / static_cast<double>(step.trace_count()));
     std::printf("the schedule of a step:\n%s", plan.text().c_str());
 }

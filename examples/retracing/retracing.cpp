@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Six programs that people write when TensorFlow warns them of retracing, and what becomes of them here.
 //
-// For each: what TensorFlow 2.21 computed and how often it traced (measured; `shared/seed_examples.md` of the developers
-// has every run), and the same calls with calque. Where the mistake no longer compiles, the program that does not
-// compile, with its message, is a file in tests/compile_fail. The program fails if an output is not TensorFlow's.
+// For each: what TensorFlow 2.21 computed and how often it traced (measured; `shared/seed_examples.md` of the
+// developers has every run), and the same calls with calque. Where the mistake no longer compiles, the program that
+// does not compile, with its message, is a file in tests/compile_fail. The program fails if an output is not
+// TensorFlow's.
 #include <calque/calque.hpp>
 #include <calque/random.hpp>
 
@@ -142,8 +143,8 @@ void random_numbers() {
 } // namespace
 
 int main() {
-    std::printf("%-58s %-30s traces at run time (0: all shapes are static, the compiler has made the plan)\n", "example",
-                "outputs");
+    std::printf("%-58s %-30s traces at run time (0: all shapes are static, the compiler has made the plan)\n",
+                "example", "outputs");
     variables();
     branches();
     random_numbers();

@@ -102,7 +102,7 @@ constexpr basic_key<traced> fold_in(K const& k, Number const& number) {
                   "calque: random: fold_in takes an integer beside the key");
     if constexpr (detail::require_key<K>()) {
         detail::meeting const at(k.bits, number);
-        graph::value const n = at.template import<std::uint64_t>(number);
+        graph::value const n = at.template import <std::uint64_t>(number);
         return {at.template wrap<expr<std::uint64_t>>(graph::apply<graph::ops::derive_key>(0, at.import(k.bits), n))};
     }
 }
@@ -208,8 +208,7 @@ template <class K, operand P, handle X>
 constexpr auto bernoulli_like(K const& k, P const& p, X const& x) {
     using T = detail::probability_t<P>;
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
-        return detail::distribute<graph::ops::uniform_of_bits, T>(
-                   detail::bits_of_array<detail::word_for<T>>(k, x)) < p;
+        return detail::distribute<graph::ops::uniform_of_bits, T>(detail::bits_of_array<detail::word_for<T>>(k, x)) < p;
     }
 }
 

@@ -17,5 +17,6 @@
 #define CALQUE_COLD __attribute__((noinline, cold))
 
 namespace calque {
-inline namespace v0 {} // every public name lives in the version's namespace
+// Every public name lives in the namespace of the version.
+inline namespace v0 {} // namespace v0
 } // namespace calque

@@ -26,14 +26,14 @@ struct dtype_to_type;
 template <class T>
 struct type_to_dtype {}; // no `value`: not an element type
 
-#define CALQUE_DTYPE(code, type)                              \
-    template <>                                               \
-    struct dtype_to_type<dtype::code> {                       \
-        using type_ = type;                                   \
-    };                                                        \
-    template <>                                               \
-    struct type_to_dtype<type> {                              \
-        static constexpr dtype value = dtype::code;           \
+#define CALQUE_DTYPE(code, type)                                                                                       \
+    template <>                                                                                                        \
+    struct dtype_to_type<dtype::code> {                                                                                \
+        using type_ = type;                                                                                            \
+    };                                                                                                                 \
+    template <>                                                                                                        \
+    struct type_to_dtype<type> {                                                                                       \
+        static constexpr dtype value = dtype::code;                                                                    \
     };
 CALQUE_DTYPE(bool_, bool)
 CALQUE_DTYPE(int8, std::int8_t)
@@ -96,7 +96,7 @@ constexpr decltype(auto) with_type_of(dtype d, Fn&& fn) {
 
 /// The name that users read and write: `float`, `int32`, `bool`.
 constexpr std::string_view name_of(dtype d) {
-    constexpr std::string_view names[] = {"bool",  "int8",   "int16",  "int32",  "int64", "uint8",
+    constexpr std::string_view names[] = {"bool",   "int8",   "int16",  "int32", "int64", "uint8",
                                           "uint16", "uint32", "uint64", "float", "double"};
     return names[static_cast<std::size_t>(d)];
 }

@@ -33,8 +33,9 @@ constexpr block random_block(block counter, std::uint64_t key) {
     for (int round = 0; round < rounds; ++round) {
         std::uint64_t const product0 = std::uint64_t{multipliers[0]} * counter[0];
         std::uint64_t const product1 = std::uint64_t{multipliers[1]} * counter[2];
-        counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ word0, static_cast<std::uint32_t>(product1),
-                   static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ word1, static_cast<std::uint32_t>(product0)};
+        counter = {
+            static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ word0, static_cast<std::uint32_t>(product1),
+            static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ word1, static_cast<std::uint32_t>(product0)};
         word0 += key_steps[0];
         word1 += key_steps[1];
     }

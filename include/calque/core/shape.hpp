@@ -31,10 +31,7 @@ constexpr extent_t dim(std::string_view name) {
         throw std::invalid_argument("calque: the name of a dim has 1 to 10 characters of [a-z0-9_]");
     }
     for (char c : name) {
-        int const digit = c >= 'a' && c <= 'z'   ? c - 'a' + 1
-                          : c >= '0' && c <= '9' ? c - '0' + 27
-                          : c == '_'             ? 37
-                                                 : 0;
+        int const digit = c >= 'a' && c <= 'z' ? c - 'a' + 1 : c >= '0' && c <= '9' ? c - '0' + 27 : c == '_' ? 37 : 0;
         if (digit == 0) {
             throw std::invalid_argument("calque: the name of a dim has 1 to 10 characters of [a-z0-9_]");
         }
@@ -63,8 +60,9 @@ constexpr dim_name name_of_dim(extent_t e) {
     dim_name reversed;
     for (extent_t code = -(e + 1); code != 0; code /= 38) {
         int const digit = static_cast<int>(code % 38);
-        reversed.characters[reversed.size++] =
-            static_cast<char>(digit <= 26 ? 'a' + digit - 1 : digit <= 36 ? '0' + digit - 27 : '_');
+        reversed.characters[reversed.size++] = static_cast<char>(digit <= 26   ? 'a' + digit - 1
+                                                                 : digit <= 36 ? '0' + digit - 27
+                                                                               : '_');
     }
     dim_name name;
     while (name.size != reversed.size) {

@@ -113,7 +113,8 @@ constexpr value random_bits_each(value keys, value like, dtype word) {
         place = axis == 1 ? index : place * element_count(cast(like, dtype::uint64), axis_set{1} << axis) + index;
     }
     keys = expand_dims(keys, all_axes(like) & ~axis_set{1});
-    return word == dtype::uint32 ? apply<ops::random_word32>(0, keys, place) : apply<ops::random_word64>(0, keys, place);
+    return word == dtype::uint32 ? apply<ops::random_word32>(0, keys, place)
+                                 : apply<ops::random_word64>(0, keys, place);
 }
 
 } // namespace graph

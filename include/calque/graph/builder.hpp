@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds a graph, one node at a time: infers dtypes and shapes, finds nodes that exist already, and keeps the first error.
+// Builds a graph, one node at a time: infers dtypes and shapes, finds nodes that exist already, and keeps the first
+// error.
 #pragma once
 
 #include <calque/core/sequence.hpp>
@@ -185,7 +186,7 @@ public:
     constexpr int node_count() const { return nodes_.size(); }
 
     constexpr graph_view view() const {
-        return {nodes_.data(),  inputs_.data(),  shapes_.data(),  regions_.data(),  outputs_.data(),
+        return {nodes_.data(), inputs_.data(), shapes_.data(), regions_.data(), outputs_.data(),
                 nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
     }
     constexpr graph_size size() const {
@@ -325,9 +326,9 @@ private:
     sequence<region> regions_;
     sequence<node_id> outputs_;
     sequence<calque::shape const*> input_shapes_; // of the rule that is running
-    sequence<int> node_table_;  // open addressing; 0 is empty, else 1 + the node
-    sequence<int> shape_table_; // the same for shapes
-    sequence<node_id> initial_;  // of each variable
+    sequence<int> node_table_;                    // open addressing; 0 is empty, else 1 + the node
+    sequence<int> shape_table_;                   // the same for shapes
+    sequence<node_id> initial_;                   // of each variable
     sequence<node_id> variables_;
     std::uint16_t region_ = 0;
     failure failure_;

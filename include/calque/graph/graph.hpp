@@ -67,7 +67,7 @@ struct static_graph {
     static constexpr int node_count = Size.nodes;
 
     constexpr graph_view view() const {
-        return {nodes,       inputs,      shapes,       regions,      outputs,
+        return {nodes,      inputs,      shapes,      regions,      outputs,
                 Size.nodes, Size.inputs, Size.shapes, Size.regions, Size.outputs};
     }
 };

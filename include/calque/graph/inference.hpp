@@ -63,22 +63,27 @@ constexpr std::string_view sentence(reason r) {
     case reason::empty_reduction: return "it has no value over an empty axis";
     case reason::not_a_permutation: return "the axes are not a permutation";
     case reason::step_not_positive: return "the step of a range is at least 1";
-    case reason::escapes_its_region: return "a value made inside a branch or loop is used outside it: return it from the branch";
+    case reason::escapes_its_region:
+        return "a value made inside a branch or loop is used outside it: return it from the branch";
     case reason::shape_not_as_asserted: return "the shape is not the asserted one";
     case reason::not_a_scalar: return "it takes a function that returns a scalar";
     case reason::condition_not_a_scalar: return "the condition is not a scalar";
     case reason::branches_differ: return "the branches return different shapes";
     case reason::carried_shape_changes: return "a carried value changes its shape from one step to the next";
     case reason::assigned_shape_differs: return "the value does not have the shape of the variable";
-    case reason::no_reverse_derivative: return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
-    case reason::loop_without_argument: return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
+    case reason::no_reverse_derivative:
+        return "it has no reverse derivative: use scan, or fori_loop with constant bounds";
+    case reason::loop_without_argument:
+        return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
     case reason::one_key_needed: return "it takes one key, not an array of them";
     case reason::extents_not_known:
         return "the compiler does not know the extents: take them from an array, uniform_like(key, x)";
     case reason::batches_differ: return "the mapped axes have different extents";
     case reason::no_batch_rule: return "vmap cannot map it";
-    case reason::escapes_vmap: return "a value made inside a mapped function is used outside it: return it from the function";
-    case reason::control_in_derivative: return "it is in a derivative given to custom_vjp, which takes no branches or loops on the cotangent";
+    case reason::escapes_vmap:
+        return "a value made inside a mapped function is used outside it: return it from the function";
+    case reason::control_in_derivative:
+        return "it is in a derivative given to custom_vjp, which takes no branches or loops on the cotangent";
     }
     return "";
 }

@@ -44,8 +44,8 @@ inline placement part_placement(shape const& whole, tensor const* const* parts, 
 }
 
 /// The elements of an array of integers, as positions in an axis of extent `n`: those below 0 count from the end, and
-/// those out of range are the nearest that exist. (`Tensor` is `tensor`: a template, so that the eleven loops are compiled
-/// only where a graph has indices.)
+/// those out of range are the nearest that exist. (`Tensor` is `tensor`: a template, so that the eleven loops are
+/// compiled only where a graph has indices.)
 template <class Tensor>
 std::vector<extent_t> positions(Tensor const& indices, extent_t n) {
     std::vector<extent_t> result;

@@ -58,8 +58,8 @@ class used_by {
 public:
     template <class Op, class T = void, class R = void>
     static constexpr bool contains =
-        table.uses[static_cast<int>(code_of<Op>)] &&
-        has<T>(table.inputs[static_cast<int>(code_of<Op>)]) && has<R>(table.results[static_cast<int>(code_of<Op>)]);
+        table.uses[static_cast<int>(code_of<Op>)] && has<T>(table.inputs[static_cast<int>(code_of<Op>)]) &&
+        has<R>(table.results[static_cast<int>(code_of<Op>)]);
 };
 
 } // namespace graph

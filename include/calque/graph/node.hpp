@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a graph is made of: nodes in static single assignment form, regions, and how an operation's parameters are packed.
+// What a graph is made of: nodes in static single assignment form, regions, and how an operation's parameters are
+// packed.
 #pragma once
 
 #include <calque/core/dtype.hpp>

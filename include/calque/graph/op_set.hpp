@@ -29,22 +29,22 @@ struct op_list {
 };
 
 using op_set = op_list<
-    ops::argument, ops::constant, ops::iota, ops::element_count, ops::example,                                   //
-    ops::add, ops::subtract, ops::multiply, ops::divide, ops::remainder, ops::negative, ops::abs, ops::square,   //
-    ops::minimum, ops::maximum, ops::fma, ops::fnma, ops::fms,                                                   //
-    ops::sqrt, ops::rsqrt, ops::exp, ops::expm1, ops::log, ops::log1p, ops::tanh, ops::sigmoid, ops::relu,       //
-    ops::sin, ops::cos, ops::erf, ops::pow,                                                                      //
-    ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                    //
-    ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                  //
-    ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,    //
-    ops::sum_to, ops::same_batch, ops::cotangent, ops::custom_derivative,                                        //
-    ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul, ops::batch_matmul,                                  //
-    ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,            //
-    ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,     //
-    ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked,   //
-    ops::history,                                                                                                //
-    ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,             //
-    ops::positive_uniform_of_bits, ops::normal_of_bits,                                                          //
+    ops::argument, ops::constant, ops::iota, ops::element_count, ops::example,                                 //
+    ops::add, ops::subtract, ops::multiply, ops::divide, ops::remainder, ops::negative, ops::abs, ops::square, //
+    ops::minimum, ops::maximum, ops::fma, ops::fnma, ops::fms,                                                 //
+    ops::sqrt, ops::rsqrt, ops::exp, ops::expm1, ops::log, ops::log1p, ops::tanh, ops::sigmoid, ops::relu,     //
+    ops::sin, ops::cos, ops::erf, ops::pow,                                                                    //
+    ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                  //
+    ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                //
+    ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,  //
+    ops::sum_to, ops::same_batch, ops::cotangent, ops::custom_derivative,                                      //
+    ops::sum, ops::reduce_max, ops::reduce_min, ops::matmul, ops::batch_matmul,                                //
+    ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,          //
+    ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
+    ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked, //
+    ops::history,                                                                                              //
+    ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,           //
+    ops::positive_uniform_of_bits, ops::normal_of_bits,                                                        //
     ops::shuffled_indices>;
 
 namespace detail {
@@ -110,9 +110,8 @@ namespace detail {
 
 template <class... Ops>
 struct op_table {
-    op_info entries[sizeof...(Ops)] = {
-        {Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed, Ops::first_shape_input,
-         Ops::list_count}...};
+    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed,
+                                        Ops::first_shape_input, Ops::list_count}...};
 };
 
 template <class... Ops>

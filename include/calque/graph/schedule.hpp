@@ -13,9 +13,9 @@ inline constexpr int max_phases = 16;
 
 /// What runs as one kernel.
 enum class group_kind : std::uint8_t {
-    rows,    // elementwise work, with reductions along rows: a loop over rows, and over the columns of each
-    columns, // elementwise work, summed over rows
-    product, // a matrix product; elementwise work on its result runs on each tile while it is in L1
+    rows,     // elementwise work, with reductions along rows: a loop over rows, and over the columns of each
+    columns,  // elementwise work, summed over rows
+    product,  // a matrix product; elementwise work on its result runs on each tile while it is in L1
     movement, // one operation that copies elements to other places
     control   // a branch or loop, which runs other schedules
 };
@@ -38,9 +38,9 @@ struct step {
 /// A group of nodes that run as one kernel over one iteration space. Ranges index the schedule's arrays.
 struct group {
     group_kind kind = group_kind::rows;
-    node_id node = -1;   // the matrix product, or the operation that moves elements
+    node_id node = -1;          // the matrix product, or the operation that moves elements
     int space = 0;              // the graph's shape over which the group iterates
-    node_id space_node = -1; // a node of that shape: what it is in a call
+    node_id space_node = -1;    // a node of that shape: what it is in a call
     int reduced_axes = 0;       // rows: how many last axes a reduction folds; columns: how many axes it folds,
     int first_reduced_axis = 0; // and the first of them
     int level = 0;
@@ -63,11 +63,11 @@ enum class storage_kind : std::uint8_t {
 struct stored_value {
     node_id node = -1;
     storage_kind kind = storage_kind::buffer;
-    int made_by = -1;   // the group that makes it; -1: it is there before
-    int last_use = -1;  // the last group that reads it, through views too
-    int output = -1;    // buffers: the output whose memory it takes; -1: none
-    int source = -1;    // views: the stored value that it is a view of
-    int argument = -1;  // arguments: which
+    int made_by = -1;  // the group that makes it; -1: it is there before
+    int last_use = -1; // the last group that reads it, through views too
+    int output = -1;   // buffers: the output whose memory it takes; -1: none
+    int source = -1;   // views: the stored value that it is a view of
+    int argument = -1; // arguments: which
 };
 
 /// Reads a schedule, whoever stores it.

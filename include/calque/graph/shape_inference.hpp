@@ -147,8 +147,8 @@ struct any_rule {
 
 /// The shape rules that the graph `G::view()` asks for, so that a program does not contain all of them.
 ///
-/// `ExtentsAreCertain`: no dynamic extent meets another that it need not be equal to. Operands of one declared shape have
-/// one shape in each call then, and only graphs where other shapes meet broadcast at all.
+/// `ExtentsAreCertain`: no dynamic extent meets another that it need not be equal to. Operands of one declared shape
+/// have one shape in each call then, and only graphs where other shapes meet broadcast at all.
 template <class G, bool ExtentsAreCertain>
 class rules_of {
     struct code_list {
@@ -228,7 +228,9 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
         } else if (n.input_count == 0) {
             result[id] = g.shape(id); // a constant
             continue;
-        } else if (node_id const common = is_broadcasting(n.op, n.input_count) ? detail::common_shape_input(g, n, result) : -1; common >= 0) {
+        } else if (node_id const common =
+                       is_broadcasting(n.op, n.input_count) ? detail::common_shape_input(g, n, result) : -1;
+                   common >= 0) {
             result[id] = result[common]; // most nodes
             if (n.shape == g[common].shape) {
                 continue; // checked there
@@ -253,7 +255,8 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
 /// The sentence of a failure: `matmul: the inner extents differ: float[64,784] and float[100,10]`.
 ///
 /// `shapes`: what `infer_shapes` wrote.
-CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes, inference_failure const& failure) {
+CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes,
+                                 inference_failure const& failure) {
     node const& n = g[failure.node];
     out << info(n.op).name;
     if (n.op == code_of<ops::argument>) {

@@ -43,10 +43,16 @@ constexpr value zero_of(value like) {
 template <class T>
 concept number = std::integral<T> || std::floating_point<T>;
 
-#define CALQUE_VALUE_OPERATOR(symbol, operation)                                                            \
-    constexpr value operator symbol(value a, value b) { return apply<ops::operation>(0, a, b); }            \
-    constexpr value operator symbol(value a, number auto b) { return a symbol literal(a, b); }              \
-    constexpr value operator symbol(number auto a, value b) { return literal(b, a) symbol b; }
+#define CALQUE_VALUE_OPERATOR(symbol, operation)                                                                       \
+    constexpr value operator symbol(value a, value b) {                                                                \
+        return apply<ops::operation>(0, a, b);                                                                         \
+    }                                                                                                                  \
+    constexpr value operator symbol(value a, number auto b) {                                                          \
+        return a symbol literal(a, b);                                                                                 \
+    }                                                                                                                  \
+    constexpr value operator symbol(number auto a, value b) {                                                          \
+        return literal(b, a) symbol b;                                                                                 \
+    }
 CALQUE_VALUE_OPERATOR(+, add)
 CALQUE_VALUE_OPERATOR(-, subtract)
 CALQUE_VALUE_OPERATOR(*, multiply)
@@ -221,8 +227,8 @@ constexpr value concatenate(value const* parts, int count, int axis) {
     for (int k = 0; k < count; ++k) {
         inputs.push_back(parts[k].id);
     }
-    return {parts[0].owner, parts[0].owner->add(code_of<ops::concatenate>, inputs.data(), count,
-                                                static_cast<std::uint64_t>(axis))};
+    return {parts[0].owner,
+            parts[0].owner->add(code_of<ops::concatenate>, inputs.data(), count, static_cast<std::uint64_t>(axis))};
 }
 
 // ---- products

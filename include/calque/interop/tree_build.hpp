@@ -46,8 +46,8 @@ constexpr Tree build_tree(Make& make) {
 } // namespace detail
 
 /// What a traced function sees of an argument of type `A`, its handles in order from
-/// `source.template next<Leaf, Handle>()`, where `Leaf` goes through `tree_leaves_t<A>`, and `Handle` through what stands
-/// for it.
+/// `source.template next<Leaf, Handle>()`, where `Leaf` goes through `tree_leaves_t<A>`, and `Handle` through what
+/// stands for it.
 template <class A, class Source>
 constexpr traced_t<A> unflatten(Source&& source) {
     auto make = [&source](auto type, auto index) {

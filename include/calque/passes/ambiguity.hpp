@@ -32,8 +32,8 @@ public:
                 at(id, 0) = at(g.input(n, 0), 0);
                 at(id, 1) = at(g.input(n, 0), 1);
                 at(id, 2) = at(g.input(n, 1), 2);
-            } else if (n.op == code_of<ops::item> || n.op == code_of<ops::example> ||
-                       n.op == code_of<ops::stacked> || n.op == code_of<ops::history>) {
+            } else if (n.op == code_of<ops::item> || n.op == code_of<ops::example> || n.op == code_of<ops::stacked> ||
+                       n.op == code_of<ops::history>) {
                 follow_steps(id, n);
             } else if (n.op == code_of<ops::same_batch>) {
                 int const batch = static_cast<int>(n.attribute);

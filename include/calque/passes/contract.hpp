@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contraction and dead code removal: a product that is used once, in a sum or a difference, becomes a fused multiply-add. The interpreter runs
-// the contracted graph too: what a function computes does not depend on the executor or on the compiler's own contraction.
+// Contraction and dead code removal: a product that is used once, in a sum or a difference, becomes a fused
+// multiply-add. The interpreter runs the contracted graph too: what a function computes does not depend on the executor
+// or on the compiler's own contraction.
 #pragma once
 
 #include <calque/graph/copy.hpp>
@@ -73,7 +74,8 @@ constexpr graph::node_id copy_control(graph::graph_view const& from, graph::node
 } // namespace detail
 
 /// Writes to `to` the graph with fused multiply-adds, and without the nodes that no output depends on (differentiation
-/// leaves the adjoints of unused arguments behind). What regions capture becomes part of their branch's or loop's inputs.
+/// leaves the adjoints of unused arguments behind). What regions capture becomes part of their branch's or loop's
+/// inputs.
 constexpr void contract(graph::graph_view const& from, graph::builder& to) {
     using namespace graph;
     detail::node_uses const uses(from);

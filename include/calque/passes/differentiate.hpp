@@ -45,7 +45,8 @@ class vjp_table {
                     inputs.push_back(y.owner->input(y.id, i));
                 }
                 std::uint64_t const part = y.attribute() | static_cast<std::uint64_t>(k) << 8;
-                receive(k, value{y.owner, y.owner->add(code_of<ops::concatenation_part>, inputs.data(), count + 1, part)});
+                receive(k,
+                        value{y.owner, y.owner->add(code_of<ops::concatenation_part>, inputs.data(), count + 1, part)});
             }
         } else if constexpr (std::is_same_v<Op, ops::concatenation_part>) {
             sequence<value> parts;
@@ -56,9 +57,10 @@ class vjp_table {
             receive(0, concatenate(parts.data(), parts.size(), Op::axis(y.attribute())));
         } else if constexpr (std::is_same_v<Op, ops::custom_derivative>) {
             call_custom(dy, y, receive);
-        } else if constexpr (requires { &Op::template vjp<value, value, value>; } ||
-                             requires { &Op::template vjp<value, value, value, value>; } ||
-                             requires { &Op::template vjp<value, value, value, value, value>; }) {
+        } else if constexpr (
+            requires { &Op::template vjp<value, value, value>; } ||
+            requires { &Op::template vjp<value, value, value, value>; } ||
+            requires { &Op::template vjp<value, value, value, value, value>; }) {
             call_vjp<Op>(dy, y, receive, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
         }
     }
@@ -108,7 +110,8 @@ constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<no
         bool const crosses_border = info(n.op).kind == op_kind::control || info(n.op).kind == op_kind::border;
         for (int k = 0; k < n.input_count && (crosses_border || !is_shape_input(n, k)); ++k) {
             node_id const input = owner.input(id, k);
-            if (input >= first && depends[input - first] && (is_floating(owner[input].type) || is_control(owner[input]))) {
+            if (input >= first && depends[input - first] &&
+                (is_floating(owner[input].type) || is_control(owner[input]))) {
                 depends[id - first] = true;
             }
         }
@@ -190,7 +193,8 @@ constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& 
     for (int i = 0; i < wrt.size(); ++i) {
         value const by{&owner, wrt[i]};
         value const gradient = gradients[i] < 0 ? zero_of(by) : value{&owner, gradients[i]};
-        gradients[i] = (gradient.rank() == by.rank() ? assert_shape(gradient, by.shape()) : broadcast_like(gradient, by)).id;
+        gradients[i] =
+            (gradient.rank() == by.rank() ? assert_shape(gradient, by.shape()) : broadcast_like(gradient, by)).id;
     }
 }
 

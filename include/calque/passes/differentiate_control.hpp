@@ -91,8 +91,8 @@ private:
 template <class Needs, class Add>
 class control_derivative {
 public:
-    constexpr control_derivative(graph::builder& owner, node_id control, sequence<node_id> const& adjoints, node_id first,
-                                 Needs needs, Add add)
+    constexpr control_derivative(graph::builder& owner, node_id control, sequence<node_id> const& adjoints,
+                                 node_id first, Needs needs, Add add)
         : owner_(owner), control_(control), node_(owner[control]),
           counts_(graph::control_counts::unpack(node_.attribute)), needs_(needs), add_(add) {
         for (int k = 0; k < node_.input_count; ++k) {
@@ -103,8 +103,8 @@ public:
         histories_ = none(counts_.carried);
         for (node_id id = control + 1; id - first < adjoints.size(); ++id) {
             graph::node const& n = owner[id];
-            bool const is_result = graph::info(n.op).kind == graph::op_kind::border && n.input_count > 1 &&
-                                   owner.input(id, 0) == control;
+            bool const is_result =
+                graph::info(n.op).kind == graph::op_kind::border && n.input_count > 1 && owner.input(id, 0) == control;
             if (!is_result || adjoints[id - first] < 0) {
                 continue;
             }
@@ -225,9 +225,10 @@ private:
         // Outside the new region: what its steps begin with and go along.
         sequence<node_id> carried; // adjoints of carried values, then of captures
         sequence<node_id> arrays;
-        sequence<int> floating;    // the carried values that have adjoints
+        sequence<int> floating; // the carried values that have adjoints
         for (int k = 0; k < counts_.carried; ++k) {
-            arrays.push_back(owner_.add(code_of<ops::history>, {control_, inputs_[k], steps}, static_cast<std::uint64_t>(k)));
+            arrays.push_back(
+                owner_.add(code_of<ops::history>, {control_, inputs_[k], steps}, static_cast<std::uint64_t>(k)));
             if (is_floating(inputs_[k])) {
                 floating.push_back(k);
                 carried.push_back(finals_[k] >= 0 ? finals_[k] : zeros_like(inputs_[k]));

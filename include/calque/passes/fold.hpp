@@ -69,8 +69,8 @@ constexpr bool fold_any(op_list<Ops...>, op_code code, dtype type, T x, T y, std
     return is_moderate(x) && is_moderate(y) && (fold_one<Ops>(code, type, x, y, result) || ...);
 }
 
-using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide, ops::negative, ops::square, ops::equal,
-                             ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal>;
+using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide, ops::negative, ops::square,
+                             ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal>;
 
 } // namespace detail
 

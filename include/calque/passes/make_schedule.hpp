@@ -2,8 +2,8 @@
 // Scheduling: from a graph and its fusion to the kernels, in order, with the steps, leaves and results of each.
 #pragma once
 
-#include <calque/passes/fuse.hpp>
 #include <calque/graph/schedule.hpp>
+#include <calque/passes/fuse.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -141,7 +141,8 @@ private:
     }
     /// Which of the region's arguments it is: those of a branch or loop are what that reads.
     constexpr int argument_of(node_id id) const {
-        return g_.control < 0 ? static_cast<int>(g_[id].attribute) : graph::data_input_of(g_, g_[g_.control], g_.entry, id);
+        return g_.control < 0 ? static_cast<int>(g_[id].attribute)
+                              : graph::data_input_of(g_, g_[g_.control], g_.entry, id);
     }
 
     constexpr group group_for(place const& p) const {
@@ -317,9 +318,9 @@ private:
     /// Along which axes of the group's space a leaf of this shape varies: an extent of 1 does not.
     constexpr void mark_variation(step& s, calque::shape const& extents, group const& x) const {
         int const rank = g_.shapes[x.space].rank;
-        int const columns_from = x.kind == group_kind::columns  ? x.first_reduced_axis + x.reduced_axes
-                                 : x.reduced_axes == 0          ? rank - 1
-                                                                : rank - x.reduced_axes;
+        int const columns_from = x.kind == group_kind::columns ? x.first_reduced_axis + x.reduced_axes
+                                 : x.reduced_axes == 0         ? rank - 1
+                                                               : rank - x.reduced_axes;
         for (int axis = 0; axis < extents.rank; ++axis) {
             if (extents[axis] != 1) {
                 (axis + rank - extents.rank >= columns_from ? s.varies_along_columns : s.varies_along_rows) = true;

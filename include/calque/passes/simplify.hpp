@@ -94,9 +94,8 @@ private:
         if (n.op == code_of<ops::sum_to>) {
             return in[0];
         }
-        bool const only_shapes =
-            is_broadcast(n.op) || n.op == code_of<ops::assert_shape> || n.op == code_of<ops::assigned> ||
-            n.op == code_of<ops::same_batch>;
+        bool const only_shapes = is_broadcast(n.op) || n.op == code_of<ops::assert_shape> ||
+                                 n.op == code_of<ops::assigned> || n.op == code_of<ops::same_batch>;
         shape const& extents = from_.shapes[n.shape];
         bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
         return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;
@@ -162,9 +161,7 @@ private:
         return fold(n.op, to_[in[0]].type, to_[in[0]].attribute, second, bits) ? to_.constant(n.type, bits) : -1;
     }
 
-    constexpr bool keeps_shape(node const& n, node_id input) const {
-        return to_.shape(input) == from_.shapes[n.shape];
-    }
+    constexpr bool keeps_shape(node const& n, node_id input) const { return to_.shape(input) == from_.shapes[n.shape]; }
 
     constexpr node_id known_identity(node const& n, node_id const* in) {
         if (n.op == code_of<ops::multiply>) {
@@ -208,8 +205,8 @@ private:
         if (!is_floating(n.type) || !is_constant(in[1])) {
             return -1;
         }
-        double const divisor = n.type == dtype::float32 ? from_bits<float>(to_[in[1]].attribute)
-                                                        : from_bits<double>(to_[in[1]].attribute);
+        double const divisor =
+            n.type == dtype::float32 ? from_bits<float>(to_[in[1]].attribute) : from_bits<double>(to_[in[1]].attribute);
         if (divisor == 1 && keeps_shape(n, in[0])) {
             return in[0];
         }
@@ -266,7 +263,8 @@ private:
     }
 
     constexpr bool is_squeezed_like(node_id a, node_id b) const {
-        return to_[a].attribute == to_[b].attribute && to_.shape(to_.input(a, 0)).rank == to_.shape(to_.input(b, 0)).rank;
+        return to_[a].attribute == to_[b].attribute &&
+               to_.shape(to_.input(a, 0)).rank == to_.shape(to_.input(b, 0)).rank;
     }
 
     // ---- views
@@ -341,7 +339,8 @@ private:
         }
         std::uint64_t composed = 0;
         for (int axis = 0; axis < rank; ++axis) {
-            composed |= static_cast<std::uint64_t>(permuted(to_[in].attribute, permuted(n.attribute, axis))) << (4 * axis);
+            composed |= static_cast<std::uint64_t>(permuted(to_[in].attribute, permuted(n.attribute, axis)))
+                        << (4 * axis);
         }
         node_id const source = to_.input(in, 0);
         return composed == identity ? source : transpose(at(source), composed).id;

@@ -13,8 +13,8 @@ namespace runtime {
 /// An output of the caller's: where its elements go.
 struct bound_output {
     std::byte* data;
-    /// Copies elements there; null if they lie contiguously. A pointer, so that only calls with outputs of types that may
-    /// be strided contain what it points to.
+    /// Copies elements there; null if they lie contiguously. A pointer, so that only calls with outputs of types that
+    /// may be strided contain what it points to.
     void (*copy)(shape const&, kernels::strided_side, kernels::strided_source, std::size_t);
     std::int64_t steps[max_rank]; // set if it is not null
 };
@@ -58,9 +58,8 @@ public:
         if constexpr (P::result_count != 0) {
             bind_outputs<typename P::result, typename P::outputs>(
                 outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
-                [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
-                    bind_output<MayAlias || has_variables>(p, index, ref);
-                });
+                [&](auto index, auto const& ref)
+                    CALQUE_INLINE_LAMBDA { bind_output<MayAlias || has_variables>(p, index, ref); });
         }
         if constexpr (has_variables) {
             bind_variables(p);
@@ -308,7 +307,8 @@ private:
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {
             offsets[o] = bytes;
-            bytes += (static_cast<std::size_t>(p.values[schedule.outputs[o]].extents.size()) * output_bytes(o) + 63) / 64 * 64;
+            bytes += (static_cast<std::size_t>(p.values[schedule.outputs[o]].extents.size()) * output_bytes(o) + 63) /
+                     64 * 64;
         }
         arena::frame const frame(bytes + 64);
         bases_[arena_base] = frame.data();

@@ -56,8 +56,8 @@ struct scheduled {
     static constexpr graph::graph_view view() { return Region::view(); }
 
 private:
-    /// Scheduled once, like the graph: there is room for as many steps as nodes, and for what most functions need of the
-    /// rest.
+    /// Scheduled once, like the graph: there is room for as many steps as nodes, and for what most functions need of
+    /// the rest.
     static constexpr graph::schedule_size capacity{8, Region::view().node_count, 24, 24, 12, 12};
     static constexpr auto first_try = passes::scheduler(Region::view()).template freeze_within<capacity>();
     static constexpr auto make_schedule() {
@@ -141,7 +141,7 @@ private:
             return true;
         }
         graph::op_code const kind = control.op == graph::code_of<graph::ops::scan> ? graph::code_of<graph::ops::stacked>
-                                                                                  : graph::code_of<graph::ops::result>;
+                                                                                   : graph::code_of<graph::ops::result>;
         graph::group const& group = Around::schedule.groups[Group];
         bool needed = false;
         for (int i = 0; i < group.result_count; ++i) {

@@ -31,9 +31,8 @@ class executor {
     using group = typename Compiled::template group<K>;
 
 public:
-    using plan =
-        typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
-                                    std::type_identity<plan_storage<size, Needs.copies>>>::type;
+    using plan = typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
+                                             std::type_identity<plan_storage<size, Needs.copies>>>::type;
 
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
@@ -119,8 +118,8 @@ public:
 
 private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
-        return {Compiled::view(), schedule.view(), shapes, argument_strides, Compiled::argument_count, &scratch_bytes,
-                &choose_product};
+        return {Compiled::view(),         schedule.view(), shapes,         argument_strides,
+                Compiled::argument_count, &scratch_bytes,  &choose_product};
     }
 
     /// Whether `fn(K)` is true for each branch or loop `K`.
@@ -167,15 +166,14 @@ private:
     }
 
     template <int K>
-    static constexpr product_choice choose_product_of([[maybe_unused]] std::ptrdiff_t rows,
-                                                      [[maybe_unused]] std::ptrdiff_t columns,
-                                                      [[maybe_unused]] std::ptrdiff_t depth,
-                                                      [[maybe_unused]] kernels::matrix_strides a,
-                                                      [[maybe_unused]] kernels::matrix_strides b) {
+    static constexpr product_choice
+    choose_product_of([[maybe_unused]] std::ptrdiff_t rows, [[maybe_unused]] std::ptrdiff_t columns,
+                      [[maybe_unused]] std::ptrdiff_t depth, [[maybe_unused]] kernels::matrix_strides a,
+                      [[maybe_unused]] kernels::matrix_strides b) {
         constexpr graph::group const& x = group<K>::description;
         constexpr graph::node n = Compiled::optimized.nodes[x.node < 0 ? 0 : x.node];
-        if constexpr (x.kind == graph::group_kind::product || (x.kind == graph::group_kind::movement &&
-                                                               n.op == graph::code_of<graph::ops::batch_matmul>)) {
+        if constexpr (x.kind == graph::group_kind::product ||
+                      (x.kind == graph::group_kind::movement && n.op == graph::code_of<graph::ops::batch_matmul>)) {
             using T = type_of<n.type>;
             kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
@@ -302,12 +300,11 @@ private:
                                        (s.varies_along_columns ? j : 0);
                 }
                 if constexpr (s.index >= 0) {
-                    a.indices[s.index] += (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) +
-                                          (s.varies_along_columns ? j : 0);
+                    a.indices[s.index] +=
+                        (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
                 }
                 if constexpr (s.result >= 0) {
-                    a.results[s.result] =
-                        static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] + j;
+                    a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] + j;
                 }
             });
             a.tile = tile;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs branches and loops: each region has a schedule and a plan of its own, and sees the values around it as arguments.
+// Runs branches and loops: each region has a schedule and a plan of its own, and sees the values around it as
+// arguments.
 #pragma once
 
 #include <calque/kernels/cpu/movement.hpp>
@@ -41,7 +42,8 @@ template <class Compiled, class Groups>
 struct nested_plans;
 template <class Compiled, int... K>
 struct nested_plans<Compiled, std::integer_sequence<int, K...>> {
-    std::tuple<plans_of_group<Compiled, K, std::make_integer_sequence<int, region_count_of<Compiled, K>()>>...> groups{};
+    std::tuple<plans_of_group<Compiled, K, std::make_integer_sequence<int, region_count_of<Compiled, K>()>>...>
+        groups{};
 };
 
 } // namespace detail
@@ -186,7 +188,8 @@ private:
         if constexpr (std::is_same_v<index_type, bool>) {
             chosen = index ? 0 : 1;
         } else if constexpr (std::is_unsigned_v<index_type>) {
-            chosen = index < static_cast<index_type>(region_count) ? static_cast<std::int64_t>(index) : region_count - 1;
+            chosen =
+                index < static_cast<index_type>(region_count) ? static_cast<std::int64_t>(index) : region_count - 1;
         } else {
             chosen = index < 0 ? 0 : index < region_count ? static_cast<std::int64_t>(index) : region_count - 1;
         }

@@ -111,9 +111,8 @@ public:
     void clear() override { cache_.clear(); }
 
     CALQUE_COLD void append_signatures(std::vector<std::string>& to) const override {
-        cache_.for_each([&](key const& k, cached_plan<P> const&) {
-            to.push_back(signature_of<P>(k.words, options_.arguments));
-        });
+        cache_.for_each(
+            [&](key const& k, cached_plan<P> const&) { to.push_back(signature_of<P>(k.words, options_.arguments)); });
     }
 
 private:
@@ -255,10 +254,8 @@ public:
         runtime::call<program> call(args...);
         auto const& plan = find_plan(call);
         if constexpr (program::result_count != 0) {
-            auto result = make_result<typename program::result, typename program::outputs>([&](auto i)
-                                                                                               CALQUE_INLINE_LAMBDA {
-                                                                                                   return call.extents_of(plan, i);
-                                                                                               });
+            auto result = make_result<typename program::result, typename program::outputs>(
+                [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
             call.template run<false>(plan, result);
             return result;
         } else {
@@ -289,14 +286,11 @@ public:
     /// How many calls found their plan.
     std::uint64_t hit_count() const { return sum_of(&detail::plans_of_types::hit_count); }
     /// How many plans are kept.
-    std::size_t cache_size() const {
-        return static_cast<std::size_t>(sum_of(&detail::plans_of_types::cache_size));
-    }
+    std::size_t cache_size() const { return static_cast<std::size_t>(sum_of(&detail::plans_of_types::cache_size)); }
 
     /// The time that all traces took together.
     std::chrono::nanoseconds trace_time() const {
-        return std::chrono::nanoseconds(
-            static_cast<std::int64_t>(sum_of(&detail::plans_of_types::trace_nanoseconds)));
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(sum_of(&detail::plans_of_types::trace_nanoseconds)));
     }
 
     /// Makes the plan that a call with such arguments will find.

@@ -40,7 +40,8 @@ constexpr calque::strides aligned_strides(value_plan const& v, shape const& spac
 }
 
 /// Whether a value lies without gaps along axes [first, end) of a space: its stride is 1 along the last, and so on.
-constexpr bool is_unit_run(calque::strides const& steps, shape const& space, int first, int end, std::ptrdiff_t unit = 1) {
+constexpr bool is_unit_run(calque::strides const& steps, shape const& space, int first, int end,
+                           std::ptrdiff_t unit = 1) {
     for (int axis = end - 1; axis >= first; --axis) {
         if (space[axis] != 1 && steps[axis] != unit) {
             return false;

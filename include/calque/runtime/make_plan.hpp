@@ -255,7 +255,8 @@ private:
     }
 
     /// Whether a kernel can read a leaf as it lies.
-    static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes, bool varies) {
+    static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes,
+                                bool varies) {
         if (space.size() == 0) {
             return true;
         }
@@ -336,8 +337,8 @@ private:
             out_.leaves[x.first_leaf + i].outer_strides[0] = operand.steps[1];
         }
         plan.depth = a.extents[1];
-        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[0], a.steps[1]},
-                                                         {b.steps[0], b.steps[1]});
+        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth,
+                                                         {a.steps[0], a.steps[1]}, {b.steps[0], b.steps[1]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);
     }
@@ -350,8 +351,8 @@ private:
         plan.rows = a.extents[1];
         plan.columns = b.extents[2];
         plan.depth = a.extents[2];
-        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth, {a.steps[1], a.steps[2]},
-                                                         {b.steps[1], b.steps[2]});
+        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth,
+                                                         {a.steps[1], a.steps[2]}, {b.steps[1], b.steps[2]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);
     }

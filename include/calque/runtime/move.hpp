@@ -96,13 +96,13 @@ void take_elements(moved_value const& to, moved_value const& from, moved_value c
         std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * bytes);
         return;
     }
-    kernels::for_each_index(
-        indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data), [&](extent_t position, extent_t index) {
-            extent_t const at = kernels::existing_index(index, from.extents[axis]);
-            auto const size = static_cast<std::ptrdiff_t>(bytes);
-            kernels::copy_strided(source.extents, {to.data + position * step * size, target.steps},
-                                  {from.data + at * from.steps[axis] * size, source.steps}, bytes);
-        });
+    kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
+                            [&](extent_t position, extent_t index) {
+                                extent_t const at = kernels::existing_index(index, from.extents[axis]);
+                                auto const size = static_cast<std::ptrdiff_t>(bytes);
+                                kernels::copy_strided(source.extents, {to.data + position * step * size, target.steps},
+                                                      {from.data + at * from.steps[axis] * size, source.steps}, bytes);
+                            });
 }
 
 namespace detail {
@@ -131,18 +131,19 @@ void add_taken(moved_value const& to, moved_value const& from, moved_value const
     }
     detail::without_axis const target(to, axis, 1);
     detail::without_axis const source(from, axis, indices.extents.rank);
-    kernels::for_each_index(
-        indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data), [&](extent_t position, extent_t index) {
-            extent_t const at = kernels::existing_index(index, to.extents[axis]);
-            std::ptrdiff_t offset = 0;
-            extent_t left = position;
-            for (int i = indices.extents.rank - 1; i >= 0; --i) {
-                offset += left % indices.extents[i] * from.steps[axis + i];
-                left /= indices.extents[i];
-            }
-            detail::add_strided(target.extents, reinterpret_cast<T*>(to.data) + at * to.steps[axis], target.steps,
-                                reinterpret_cast<T const*>(from.data) + offset, source.steps);
-        });
+    kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
+                            [&](extent_t position, extent_t index) {
+                                extent_t const at = kernels::existing_index(index, to.extents[axis]);
+                                std::ptrdiff_t offset = 0;
+                                extent_t left = position;
+                                for (int i = indices.extents.rank - 1; i >= 0; --i) {
+                                    offset += left % indices.extents[i] * from.steps[axis + i];
+                                    left /= indices.extents[i];
+                                }
+                                detail::add_strided(target.extents, reinterpret_cast<T*>(to.data) + at * to.steps[axis],
+                                                    target.steps, reinterpret_cast<T const*>(from.data) + offset,
+                                                    source.steps);
+                            });
 }
 
 } // namespace runtime

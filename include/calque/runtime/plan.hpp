@@ -2,8 +2,8 @@
 // A plan: all that a call of known extents needs to run, as plain data. Making one is what a trace costs at run time.
 #pragma once
 
-#include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/graph/schedule.hpp>
+#include <calque/kernels/cpu/matmul_variant.hpp>
 
 #include <cstddef>
 
@@ -91,8 +91,8 @@ struct plan_storage {
     bool is_interpreted = false; // a dynamic extent broadcasts where the kernels rely on equal ones
 
     constexpr plan_view view() {
-        return {values,  leaves,        results,     groups,            copies,
-                scalars, copy_capacity, &copy_count, &workspace_offset, &arena_bytes};
+        return {values,        leaves,      results,           groups,      copies, scalars,
+                copy_capacity, &copy_count, &workspace_offset, &arena_bytes};
     }
 };
 

@@ -17,8 +17,8 @@ struct plan_needs {
     bool counts = true; // scalars that follow from extents
     bool buffers = true;
     bool products = true;
-    bool scratch = true;     // kernels that keep rows
-    bool outer_loops = true; // loops around a kernel
+    bool scratch = true;        // kernels that keep rows
+    bool outer_loops = true;    // loops around a kernel
     bool several_shapes = true; // else each kernel is one loop over arrays of one shape, and scalars
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -59,7 +59,8 @@ private:
         needs.copies |= (folds_rows || x.reduced_axes > 1) && !has_one_shape(x);
         needs.products |= x.kind == graph::group_kind::product;
         needs.scratch |= is_reduced;
-        needs.outer_loops |= folds_rows ? x.first_reduced_axis > 0 : !is_flat && rank - (is_reduced ? x.reduced_axes : 1) > 1;
+        needs.outer_loops |=
+            folds_rows ? x.first_reduced_axis > 0 : !is_flat && rank - (is_reduced ? x.reduced_axes : 1) > 1;
         needs.several_shapes |= !is_flat;
     }
 

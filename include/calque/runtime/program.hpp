@@ -118,7 +118,8 @@ struct program {
     static auto list_outputs(std::index_sequence<I...>)
         -> type_list<typename decltype(calque::detail::output_spec<
                                        traced, I, type_of<traced::graph.nodes[traced::graph.outputs[I]].type>>(
-            std::make_index_sequence<static_cast<std::size_t>(calque::detail::output_shape_v<traced, I>.rank)>{}))::type...>;
+            std::make_index_sequence<
+                static_cast<std::size_t>(calque::detail::output_shape_v<traced, I>.rank)>{}))::type...>;
     /// The specs of the results, in order.
     using outputs = decltype(list_outputs(std::make_index_sequence<static_cast<std::size_t>(traced::output_count)>{}));
 
@@ -236,7 +237,8 @@ private:
     }
 
     template <class Rules>
-    static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes, std::string_view name) {
+    static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes,
+                                std::string_view name) {
         graph::inference_failure failure;
         if (!graph::infer_shapes<Rules>(g, extents, shapes, failure)) {
             throw_failure(name, g, shapes, failure);

@@ -49,8 +49,9 @@ consteval auto common_element(dtype_tag<First>, dtype_tag<Rest>...) {
         } else if constexpr (is_expr<First> || rest_is_array) {
             using Array = std::conditional_t<is_expr<First>, U, T>;
             using Number = std::conditional_t<is_expr<First>, T, U>;
-            static_assert(takes_number<Array, Number>,
-                          "calque: an integer array meets a floating number: write calque::cast<float>(x), or an integer");
+            static_assert(
+                takes_number<Array, Number>,
+                "calque: an integer array meets a floating number: write calque::cast<float>(x), or an integer");
             return dtype_tag<Array>{};
         } else {
             return dtype_tag<typename canonical<std::common_type_t<T, U>>::type>{};
@@ -127,7 +128,7 @@ constexpr auto apply_elementwise(X const&... x) {
     constexpr dtype input = dtype_of<T>;
     constexpr dtype output = Op::infer_type(&input, 0);
     meeting const at(x...);
-    return at.wrap<result_t<type_of<output>, X...>>(graph::apply<Op>(0, at.import<T>(x)...));
+    return at.wrap<result_t<type_of<output>, X...>>(graph::apply<Op>(0, at.import <T>(x)...));
 }
 
 /// A handle of the same kind (weak or not) as `X` with dtype `T`.

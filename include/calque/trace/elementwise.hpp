@@ -7,16 +7,16 @@
 namespace calque {
 inline namespace v0 {
 
-#define CALQUE_UNARY(name, operation)                                  \
-    template <handle X>                                                \
-    constexpr auto name(X const& x) {                                  \
-        return detail::apply_elementwise<graph::ops::operation>(x);    \
+#define CALQUE_UNARY(name, operation)                                                                                  \
+    template <handle X>                                                                                                \
+    constexpr auto name(X const& x) {                                                                                  \
+        return detail::apply_elementwise<graph::ops::operation>(x);                                                    \
     }
-#define CALQUE_BINARY(name, operation)                                 \
-    template <operand X, operand Y>                                    \
-        requires(handle<X> || handle<Y>)                               \
-    constexpr auto name(X const& x, Y const& y) {                      \
-        return detail::apply_elementwise<graph::ops::operation>(x, y); \
+#define CALQUE_BINARY(name, operation)                                                                                 \
+    template <operand X, operand Y>                                                                                    \
+        requires(handle<X> || handle<Y>)                                                                               \
+    constexpr auto name(X const& x, Y const& y) {                                                                      \
+        return detail::apply_elementwise<graph::ops::operation>(x, y);                                                 \
     }
 
 CALQUE_BINARY(operator+, add)
@@ -73,15 +73,14 @@ template <operand X, operand Y>
 constexpr auto where(expr<bool> const& condition, X const& x, Y const& y) {
     using T = detail::common_element_t<graph::ops::where, X, Y>;
     detail::meeting const at(condition, x, y);
-    return at.wrap<expr<T>>(
-        graph::where(at.import<bool>(condition), at.import<T>(x), at.import<T>(y)));
+    return at.wrap<expr<T>>(graph::where(at.import <bool>(condition), at.import <T>(x), at.import <T>(y)));
 }
 
 /// The same values as dtype `T`, converted as static_cast does it.
 template <element T, handle X>
 constexpr expr<T> cast(X const& x) {
     detail::meeting const at(x);
-    return at.wrap<expr<T>>(at.import<T>(x));
+    return at.wrap<expr<T>>(at.import <T>(x));
 }
 
 } // namespace v0

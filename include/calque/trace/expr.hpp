@@ -80,9 +80,7 @@ public:
         }
         return next_ == nullptr ? graph::value{host_, images_[id]} : next_->locate(images_[id]);
     }
-    constexpr shared_builder* last() {
-        return host_ == nullptr ? this : next_ == nullptr ? nullptr : next_->last();
-    }
+    constexpr shared_builder* last() { return host_ == nullptr ? this : next_ == nullptr ? nullptr : next_->last(); }
 
 private:
     constexpr std::uint16_t outermost_open_region() const {
@@ -137,12 +135,15 @@ public:
 
     template <std::same_as<bool> B>
     constexpr explicit operator B() const {
-        static_assert(never<B>, "calque: a traced value has no bool: use calque::where(c, a, b), or calque::cond(c, then, otherwise)");
+        static_assert(
+            never<B>,
+            "calque: a traced value has no bool: use calque::where(c, a, b), or calque::cond(c, then, otherwise)");
         return false;
     }
     template <std::same_as<double> D>
     constexpr operator D() const {
-        static_assert(never<D>, "calque: a traced array is not a number, and std:: functions do not take it: write exp(x) or calque::exp(x)");
+        static_assert(never<D>, "calque: a traced array is not a number, and std:: functions do not take it: write "
+                                "exp(x) or calque::exp(x)");
         return 0;
     }
 

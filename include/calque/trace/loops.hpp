@@ -204,10 +204,8 @@ constexpr auto trace_scan(region_home home, Body const& body, Xs const& xs, Init
     });
     node_id loop = -1;
     if (inputs.size() != data) {
-        control_counts const counts{.data = data,
-                                    .carried = carried.kept_count(),
-                                    .items = arrays.size(),
-                                    .yields = inputs.size() - data};
+        control_counts const counts{
+            .data = data, .carried = carried.kept_count(), .items = arrays.size(), .yields = inputs.size() - data};
         loop = owner.add(code_of<ops::scan>, inputs.data(), inputs.size(), counts.pack());
     }
     node_id const* const yields = inputs.data() + data;
@@ -220,7 +218,8 @@ constexpr auto trace_scan(region_home home, Body const& body, Xs const& xs, Init
                                         static_cast<std::uint64_t>(k)));
         }
         value_source source(home, outputs.data());
-        return std::tuple<std::remove_cv_t<decltype(result)>, traced_t<std::remove_cvref_t<decltype(std::get<1>(returned))>>>{
+        return std::tuple<std::remove_cv_t<decltype(result)>,
+                          traced_t<std::remove_cvref_t<decltype(std::get<1>(returned))>>>{
             result, unflatten<std::remove_cvref_t<decltype(std::get<1>(returned))>>(source)};
     } else {
         return result;
@@ -240,7 +239,7 @@ constexpr auto trace_while(region_home home, Condition const& condition, Body co
     static_assert(std::is_same_v<answer, expr<bool>>, "calque: the condition of while_loop returns a traced bool");
     carried.follow(asked);
     sequence<node_id> condition_yield;
-    condition_yield.push_back(home.import<bool>(goes_on));
+    condition_yield.push_back(home.import <bool>(goes_on));
     home.owner().leave_region();
 
     sequence<node_id> parameters = carried.enter();
@@ -290,7 +289,8 @@ constexpr region_home home_of(Trees const&... trees) {
 /// often it runs is only known when it has run, so it has no reverse derivative.
 ///
 /// ```cpp
-/// auto root = calque::while_loop([&](auto y) { return abs(y * y - x) > 1e-6f; }, [&](auto y) { return 0.5f * (y + x / y); }, x);
+/// auto root = calque::while_loop([&](auto y) { return abs(y * y - x) > 1e-6f; }, [&](auto y) { return 0.5f * (y + x /
+/// y); }, x);
 /// ```
 template <class Condition, class Body, class... Init>
 constexpr auto while_loop(Condition const& condition, Body const& body, Init const&... init) {
@@ -301,7 +301,8 @@ constexpr auto while_loop(Condition const& condition, Body const& body, Init con
     return trace(detail::as_handle(init)...);
 }
 
-/// Runs `body(carried, x)` for each element `x` of `xs` along axis 0: arrays, or trees of them with equal extents there.
+/// Runs `body(carried, x)` for each element `x` of `xs` along axis 0: arrays, or trees of them with equal extents
+/// there.
 ///
 /// The body returns a tuple: what is carried to the next step (dtypes and shapes as those of `init`), and what becomes
 /// an element of the second result, along a new axis 0. Returns a tuple of the last carried value and the stacked ones.
@@ -318,7 +319,8 @@ constexpr auto scan(Body const& body, Init const& init, Xs const& xs) {
     return detail::trace_scan<true>(detail::home_of(xs, start), in_order, xs, start);
 }
 
-/// Runs `body(i, carried...)` for i = first, first + 1, ... up to but without `last`; returns what `while_loop` returns.
+/// Runs `body(i, carried...)` for i = first, first + 1, ... up to but without `last`; returns what `while_loop`
+/// returns.
 ///
 /// `i` is a traced integer that takes the dtype of the array it meets. With bounds that the compiler knows it can be
 /// differentiated as `scan` can; with traced bounds it is a `while_loop`.
@@ -326,10 +328,12 @@ template <class First, class Last, class Body, class... Init>
 constexpr auto fori_loop(First const& first, Last const& last, Body const& body, Init const&... init) {
     static_assert(sizeof...(Init) != 0, "calque: fori_loop carries at least one value");
     if constexpr (std::is_integral_v<First> && std::is_integral_v<Last>) {
-        std::int64_t const count = last > first ? static_cast<std::int64_t>(last) - static_cast<std::int64_t>(first) : 0;
+        std::int64_t const count =
+            last > first ? static_cast<std::int64_t>(last) - static_cast<std::int64_t>(first) : 0;
         auto const trace = [&](auto const&... handles) {
             detail::region_home home = detail::home_of(handles...);
-            graph::value const anchor{&home.owner(), home.owner().constant(dtype::int64, graph::to_bits<std::int64_t>(0))};
+            graph::value const anchor{&home.owner(),
+                                      home.owner().constant(dtype::int64, graph::to_bits<std::int64_t>(0))};
             graph::value const index = graph::iota_like(graph::broadcast_to(anchor, shape{count}), 0, dtype::int64);
             weak_expr<std::int64_t> const steps(index, home.shared());
             auto const shifted = [&](auto const& i, auto const&... carried) {

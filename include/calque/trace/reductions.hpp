@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reductions and row operations on traced arrays. Axes are template arguments, from the end if negative; none means all.
+// Reductions and row operations on traced arrays. Axes are template arguments, from the end if negative; none means
+// all.
 #pragma once
 
 #include <calque/graph/compositions.hpp>
@@ -16,7 +17,7 @@ namespace detail {
 template <class Op, class Result, bool Keep, int... Axes, class X>
 constexpr Result reduce(X const& x, std::string_view name, auto fold) {
     meeting const at(x);
-    graph::value const v = at.template import<element_of_t<X>>(x);
+    graph::value const v = at.template import <element_of_t<X>>(x);
     graph::axis_set const axes = axis_set_of<Op, Axes...>(v, v.rank(), name);
     graph::value const folded = fold(v, axes);
     return at.template wrap<Result>(Keep ? folded : graph::squeeze(folded, axes));
@@ -28,16 +29,16 @@ using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int6
 
 } // namespace detail
 
-#define CALQUE_REDUCTION(name, operation, result, fold)                                                      \
-    template <int... Axes, handle X>                                                                         \
-    constexpr auto name(X const& x) {                                                                        \
-        using T = typename X::value_type;                                                                    \
-        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, #name, fold);    \
-    }                                                                                                        \
-    template <int... Axes, handle X>                                                                         \
-    constexpr auto name(X const& x, keepdims_t) {                                                            \
-        using T = typename X::value_type;                                                                    \
-        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, #name, fold);     \
+#define CALQUE_REDUCTION(name, operation, result, fold)                                                                \
+    template <int... Axes, handle X>                                                                                   \
+    constexpr auto name(X const& x) {                                                                                  \
+        using T = typename X::value_type;                                                                              \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, #name, fold);       \
+    }                                                                                                                  \
+    template <int... Axes, handle X>                                                                                   \
+    constexpr auto name(X const& x, keepdims_t) {                                                                      \
+        using T = typename X::value_type;                                                                              \
+        return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, #name, fold);        \
     }
 
 /// The sum over some axes; 0 over an empty one. bool and integers are summed as int64.

@@ -152,7 +152,7 @@ constexpr void append_leaves(region_home& home, Tree const& tree, sequence<graph
             static_assert(same_dtype<T, U> || (is_number && takes_number<T, U>),
                           "calque: the branches return different dtypes, or a loop's body another one than it was "
                           "given: write calque::cast<...>(x), or start with 0.f where 0 is not what you mean");
-            ids.push_back(home.import<T>(leaf));
+            ids.push_back(home.import <T>(leaf));
         });
     }
 }

@@ -115,10 +115,9 @@ template <int Axis, handle... X>
 constexpr auto concatenate(X const&... x) {
     using T = detail::common_element_t<graph::ops::concatenate, X...>;
     detail::meeting const at(x...);
-    graph::value const parts[] = {at.template import<T>(x)...};
+    graph::value const parts[] = {at.template import <T>(x)...};
     int const axis = detail::axis_of<graph::ops::concatenate>(parts[0], Axis, parts[0].rank());
-    return at.template wrap<detail::result_t<T, X...>>(
-        graph::concatenate(parts, static_cast<int>(sizeof...(X)), axis));
+    return at.template wrap<detail::result_t<T, X...>>(graph::concatenate(parts, static_cast<int>(sizeof...(X)), axis));
 }
 
 /// The elements at integer positions along an axis, which is replaced by the axes of the indices.
@@ -133,7 +132,8 @@ constexpr X take(X const& x, I const& indices) {
     return at.template wrap<X>(graph::take(v, at.import(indices), static_cast<std::uint64_t>(axis)));
 }
 
-/// `x`, of which the author knows the shape: other static extents are a compile error, dynamic ones are checked by the call.
+/// `x`, of which the author knows the shape: other static extents are a compile error, dynamic ones are checked by the
+/// call.
 template <extent_t... Extents, handle X>
 constexpr X assert_shape(X const& x) {
     graph::value const v = x.value();

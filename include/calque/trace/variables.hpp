@@ -2,8 +2,8 @@
 // `variable_expr<T>`: a variable as a traced function's body sees it. It reads as an array, and can be assigned to.
 #pragma once
 
-#include <calque/trace/elementwise.hpp>
 #include <calque/interop/tree_map.hpp>
+#include <calque/trace/elementwise.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -37,7 +37,7 @@ public:
     constexpr void assign(X const& x) const {
         detail::meeting const at(*this, x);
         static_assert(std::is_same_v<detail::common_element_t<graph::ops::add, variable_expr, X>, T>);
-        graph::value v = at.template import<T>(x);
+        graph::value v = at.template import <T>(x);
         graph::value const was{owner_, owner_->initial_value(index_)};
         if (v.rank() == 0) {
             v = graph::broadcast_like(v, was);

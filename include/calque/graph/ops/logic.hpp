@@ -10,13 +10,13 @@ namespace calque {
 inline namespace v0 {
 namespace graph::ops {
 
-#define CALQUE_COMPARISON(id, symbol)                      \
-    struct id : predicate<2> {                             \
-        static constexpr std::string_view name = #id;      \
-        template <class V>                                 \
-        static constexpr auto apply(V x, V y) {            \
-            return x symbol y;                             \
-        }                                                  \
+#define CALQUE_COMPARISON(id, symbol)                                                                                  \
+    struct id : predicate<2> {                                                                                         \
+        static constexpr std::string_view name = #id;                                                                  \
+        template <class V>                                                                                             \
+        static constexpr auto apply(V x, V y) {                                                                        \
+            return x symbol y;                                                                                         \
+        }                                                                                                              \
     };
 CALQUE_COMPARISON(equal, ==)
 CALQUE_COMPARISON(not_equal, !=)
@@ -67,7 +67,8 @@ struct where : elementwise<3> {
         return select(condition, x, y);
     }
     static constexpr auto vjp(auto dy, auto condition, auto /*x*/, auto /*y*/, auto /*result*/) {
-        return std::array{dy.none(), graph::where(condition, dy, zero_of(dy)), graph::where(condition, zero_of(dy), dy)};
+        return std::array{dy.none(), graph::where(condition, dy, zero_of(dy)),
+                          graph::where(condition, zero_of(dy), dy)};
     }
 };
 

@@ -48,8 +48,8 @@ struct matmul : op_defaults {
     }
 };
 
-/// The products of the matrices of two batches: [B,M,K] and [B,K,N] make [B,M,N]. They are stored: nothing is fused with
-/// them.
+/// The products of the matrices of two batches: [B,M,K] and [B,K,N] make [B,M,N]. They are stored: nothing is fused
+/// with them.
 struct batch_matmul : op_defaults {
     static constexpr std::string_view name = "batch_matmul";
     static constexpr op_kind kind = op_kind::movement;

@@ -134,8 +134,8 @@ struct shuffled_indices : op_defaults {
     static constexpr shape infer(inference& in) { return in.input(0); }
     static constexpr auto batch(auto const& in) { return in.again(0); }
 
-    /// Writes the order of a row for words that lie `step` apart. (R. Durstenfeld, CACM 7 (1964); the number below i + 1
-    /// is the upper half of a product: D. Lemire, ACM TOMACS 29 (2019).)
+    /// Writes the order of a row for words that lie `step` apart. (R. Durstenfeld, CACM 7 (1964); the number below i +
+    /// 1 is the upper half of a product: D. Lemire, ACM TOMACS 29 (2019).)
     static void shuffle(std::uint64_t const* words, std::ptrdiff_t step, std::int64_t n, std::int64_t* order) {
         for (std::int64_t i = 0; i < n; ++i) {
             auto const j = static_cast<std::int64_t>(upper_half(words[i * step], static_cast<std::uint64_t>(i) + 1));

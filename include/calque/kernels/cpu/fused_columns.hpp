@@ -24,17 +24,15 @@ public:
     static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         fused_columns kernel(a);
         kernel.template compute_row_values<false>(kernel.row_, 0);
-        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n)
-                                                       CALQUE_INLINE_LAMBDA {
-                                                           simd::pack<T, groups> const none(identity);
-                                                           detail::store<masked>(kernel.totals() + j, none, n);
-                                                       });
+        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+            simd::pack<T, groups> const none(identity);
+            detail::store<masked>(kernel.totals() + j, none, n);
+        });
         for (std::ptrdiff_t i = 0; i < rows; i += rows_at_once) {
             std::ptrdiff_t const end = i + rows_at_once < rows ? i + rows_at_once : rows;
-            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n)
-                                                           CALQUE_INLINE_LAMBDA {
-                                                               kernel.template fold_block<masked, groups>(i, end, j, n);
-                                                           });
+            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+                kernel.template fold_block<masked, groups>(i, end, j, n);
+            });
         }
     }
 
@@ -106,8 +104,7 @@ private:
         return a_.indices[s.index] + (s.varies_along_rows ? i * a_.leaf_row_strides[s.index] : 0);
     }
 
-    static constexpr auto work =
-        list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; });
+    static constexpr auto work = list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; });
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

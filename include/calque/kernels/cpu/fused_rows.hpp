@@ -154,9 +154,8 @@ private:
     });
 
     template <int Phase>
-    static constexpr auto stores = list_steps<step_count>([](int i) {
-        return (plan.scratch[i] >= 0 && plan.computes(i, Phase)) || plan.stored_in[i] == Phase;
-    });
+    static constexpr auto stores = list_steps<step_count>(
+        [](int i) { return (plan.scratch[i] >= 0 && plan.computes(i, Phase)) || plan.stored_in[i] == Phase; });
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
     template <int Phase, bool Masked, int U>
@@ -199,8 +198,8 @@ private:
 
     template <int I>
     CALQUE_INLINE auto* scratch() const {
-        return reinterpret_cast<step_element<Group, I>*>(
-            a_.scratch + static_cast<std::size_t>(plan.scratch[I]) * row_bytes(columns_));
+        return reinterpret_cast<step_element<Group, I>*>(a_.scratch + static_cast<std::size_t>(plan.scratch[I]) *
+                                                                          row_bytes(columns_));
     }
 
     // ---- reductions
@@ -218,8 +217,8 @@ private:
     }
 
     template <int Phase>
-    static constexpr auto reductions = list_steps<step_count>(
-        [](int i) { return detail::is_reduction(Group::steps()[i]) && plan.ready[i] == Phase; });
+    static constexpr auto reductions =
+        list_steps<step_count>([](int i) { return detail::is_reduction(Group::steps()[i]) && plan.ready[i] == Phase; });
 
     template <int Phase, class F>
     static CALQUE_INLINE void for_each_reduction(F&& f) {
@@ -247,7 +246,8 @@ private:
     CALQUE_INLINE void finish_reductions(step_registers<Group, U>& accumulators) {
         for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             using T = step_element<Group, step>;
-            row_.template at<step>() = simd::pack<T, 1>(fold_pack<step_op<Group, step>>(accumulators.template at<step>()));
+            row_.template at<step>() =
+                simd::pack<T, 1>(fold_pack<step_op<Group, step>>(accumulators.template at<step>()));
         });
     }
 

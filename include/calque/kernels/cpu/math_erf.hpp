@@ -75,7 +75,8 @@ CALQUE_INLINE pack<double, U> erf_by_table(pack<double, U> x) {
     q = simd::fma(q, d, p2);
     q = simd::fms(q, d, c);
     V const series = simd::fma(q, d * d, d);
-    return copysign(simd::fma(series, look_up(erf_table<element_of<V>>.slope), look_up(erf_table<element_of<V>>.value)), x);
+    return copysign(simd::fma(series, look_up(erf_table<element_of<V>>.slope), look_up(erf_table<element_of<V>>.value)),
+                    x);
 }
 
 /// Below 0.93 x + x p(x^2), above 1 - exp(p(x)) with p the logarithm of 1 - erf; minimax (2^-31 and 2^-34).

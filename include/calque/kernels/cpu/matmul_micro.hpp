@@ -121,11 +121,10 @@ __attribute__((noinline)) void compute_tile_out_of_line(matmul_tile<T> const& ti
 }
 
 template <int Vectors, class T>
-inline constexpr auto tile_kernels =
-    []<int... Row>(std::integer_sequence<int, Row...>) {
-        return std::array<void (*)(matmul_tile<T> const&), sizeof...(Row)>{
-            &compute_tile_out_of_line<Row + 1, Vectors, T>...};
-    }(std::make_integer_sequence<int, matmul_tile_rows(Vectors)>{});
+inline constexpr auto tile_kernels = []<int... Row>(std::integer_sequence<int, Row...>) {
+    return std::array<void (*)(matmul_tile<T> const&), sizeof...(Row)>{
+        &compute_tile_out_of_line<Row + 1, Vectors, T>...};
+}(std::make_integer_sequence<int, matmul_tile_rows(Vectors)>{});
 
 } // namespace detail
 

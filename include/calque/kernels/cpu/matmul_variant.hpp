@@ -93,7 +93,7 @@ inline constexpr std::ptrdiff_t direct_bytes = std::ptrdiff_t(1) << 20;
 /// The blocks of the packed product.
 template <class T>
 struct packed_blocks {
-    static constexpr std::ptrdiff_t max_depth = 384; // a panel of B: 48 KiB with AVX-512
+    static constexpr std::ptrdiff_t max_depth = 384;                         // a panel of B: 48 KiB with AVX-512
     static constexpr std::ptrdiff_t block_bytes = std::ptrdiff_t(256) << 10; // of A: a quarter of a small L2
     static constexpr std::ptrdiff_t kept_bytes = std::ptrdiff_t(32) << 20;
 
@@ -162,8 +162,7 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
             return matmul_variant::direct; // done before costs could be compared
         }
         constexpr std::ptrdiff_t limit = detail::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
-        double const direct =
-            detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
+        double const direct = detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
         double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
                                   (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));
         bool const is_transposed = transposed < direct;

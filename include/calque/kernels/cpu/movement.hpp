@@ -87,7 +87,8 @@ struct transposition {
     template <class T>
     static void run_as(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
                        std::ptrdiff_t out_stride) {
-        copy_transposed(reinterpret_cast<T const*>(in), rows, columns, in_stride, reinterpret_cast<T*>(out), out_stride);
+        copy_transposed(reinterpret_cast<T const*>(in), rows, columns, in_stride, reinterpret_cast<T*>(out),
+                        out_stride);
     }
     template <class Bytes> // so that only who calls it instantiates it
     static void run(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,

@@ -144,7 +144,7 @@ CALQUE_INLINE pack<bool, U> operator|(pack<bool, U> a, pack<bool, U> b) {
 }
 template <int U>
 CALQUE_INLINE pack<bool, U> operator^(pack<bool, U> a, pack<bool, U> b) {
-    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} ^ unsigned{b.r[i]}; });
+    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} ^ unsigned { b.r[i] }; });
 }
 template <int U>
 CALQUE_INLINE pack<bool, U> operator!(pack<bool, U> a) {

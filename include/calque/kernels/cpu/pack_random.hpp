@@ -2,7 +2,8 @@
 // Philox on packs: the random words of core/philox.hpp, some blocks at a time.
 //
 // A lane of 64 bits is one block. Of its four words, which are registers, only the low halves of the lanes count; what
-// the upper halves hold is never looked at, so that a round is two products, two shifts and two three-way exclusive ors.
+// the upper halves hold is never looked at, so that a round is two products, two shifts and two three-way exclusive
+// ors.
 #pragma once
 
 #include <calque/core/philox.hpp>
@@ -119,7 +120,8 @@ CALQUE_INLINE pack<std::uint64_t, U> random_word(pack<std::uint64_t, U> key, pac
         detail::block_words w{{number, number >> 32, detail::words_register{}, detail::words_register{}}};
         detail::mix(w, key.r[i]);
         detail::words_register const is_back = detail::words_register{} - (place.r[i] & splat(std::uint64_t{1}));
-        return (detail::join_words(w.word[0], w.word[1]) & ~is_back) | (detail::join_words(w.word[2], w.word[3]) & is_back);
+        return (detail::join_words(w.word[0], w.word[1]) & ~is_back) |
+               (detail::join_words(w.word[2], w.word[3]) & is_back);
     });
 }
 

@@ -20,9 +20,9 @@ struct phase_plan {
     std::uint16_t loaded_in[N]{};   // the phases that load it from its scratch row
     int scratch[N]{};               // its scratch row; -1: none
     int scratch_rows = 0;
-    int stored_in[N]{};        // results: the phase that stores it
-    int last_read[N]{};        // leaves: the last phase that loads it
-    int cost[max_phases]{};    // instructions a pack
+    int stored_in[N]{};     // results: the phase that stores it
+    int last_read[N]{};     // leaves: the last phase that loads it
+    int cost[max_phases]{}; // instructions a pack
     bool reduces[max_phases]{};
     bool counts[max_phases]{}; // some operation of it is indexed
 

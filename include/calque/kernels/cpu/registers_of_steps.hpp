@@ -2,9 +2,9 @@
 // The registers of a fused kernel, one slot a step, and how a step is computed from those of its inputs.
 #pragma once
 
+#include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/math.hpp>
 #include <calque/kernels/cpu/pack.hpp>
-#include <calque/graph/schedule.hpp>
 
 namespace calque {
 inline namespace v0 {

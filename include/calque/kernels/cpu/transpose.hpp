@@ -67,7 +67,10 @@ CALQUE_INLINE void transpose_registers(R (&r)[Lanes]) {
         simd::unroll<Lanes>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = t[i]; });
     });
     // ... then of the chunks.
-    simd::unroll<chunks == 1 ? 0 : chunks == 2 ? 1 : chunks == 4 ? 2 : 3>([&](auto) CALQUE_INLINE_LAMBDA {
+    simd::unroll<chunks == 1   ? 0
+                 : chunks == 2 ? 1
+                 : chunks == 4 ? 2
+                               : 3>([&](auto) CALQUE_INLINE_LAMBDA {
         simd::unroll<Lanes / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
             constexpr int pair = i / chunk * (2 * chunk) + i % chunk;
             t[i] = detail::every_second_chunk<0, chunk>(r[pair], r[pair + chunk]);
@@ -87,9 +90,8 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, T* out,
         r[i] = simd::load(reinterpret_cast<carrier const*>(in + i * in_stride)); // simd::load may alias
     });
     transpose_registers(r);
-    simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        simd::store(reinterpret_cast<carrier*>(out + i * out_stride), r[i]);
-    });
+    simd::unroll<extent>(
+        [&](auto i) CALQUE_INLINE_LAMBDA { simd::store(reinterpret_cast<carrier*>(out + i * out_stride), r[i]); });
 }
 
 /// The same for a tile that is cut off: 1 to `tile_extent<T>` rows and columns.
