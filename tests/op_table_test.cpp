@@ -169,7 +169,7 @@ TEST_CASE("docs/operations.md has every function of trace/") {
     std::string const page = documents::read("docs/operations.md");
     std::size_t count = 0;
     for (std::string const header :
-         {"branches", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
+         {"branches", "checks", "creation", "elementwise", "loops", "products", "reductions", "shaping", "variables"}) {
         for (std::string const& name : functions_of("include/calque/trace/" + header + ".hpp")) {
             CAPTURE(name);
             CHECK(std::regex_search(page, std::regex("[`:, ]" + name + "[<(]")));

@@ -4,7 +4,11 @@
 
 #include <calque/core/config.hpp>
 
+#include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -32,6 +36,22 @@ struct signature_error : error {
 /// A new key where none is allowed: the function is frozen or has made all the traces it may.
 struct retrace_error : error {
     using error::error;
+};
+
+/// A condition of a traced function that did not hold: what `calque::check` throws after the call.
+class check_error : public error {
+public:
+    check_error(std::string const& what, std::string message, std::vector<std::int64_t> index)
+        : error(what), message_(std::move(message)), index_(std::move(index)) {}
+
+    /// What the check says.
+    std::string const& message() const { return message_; }
+    /// Where the first element is that does not satisfy the condition, in row-major order: an index for each axis.
+    std::vector<std::int64_t> const& index() const { return index_; }
+
+private:
+    std::string message_;
+    std::vector<std::int64_t> index_;
 };
 
 } // namespace v0

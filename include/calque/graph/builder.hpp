@@ -24,6 +24,26 @@ struct failure {
     bool has_wanted = false;
 };
 
+/// A condition that a call must satisfy.
+struct requirement {
+    node_id condition = -1;
+    std::string_view message;
+};
+
+/// What the hidden variable of a graph with requirements is worth: which was the first not to hold, and where.
+struct violation {
+    static constexpr int place_bits = 40;
+    static constexpr std::int64_t none = INT64_MAX;
+
+    int requirement;
+    std::int64_t place; // of the first element that is false, in row-major order
+
+    static constexpr std::int64_t first_code(int requirement) { return std::int64_t{requirement} << place_bits; }
+    static constexpr violation decode(std::int64_t code) {
+        return {static_cast<int>(code >> place_bits), code & ((std::int64_t{1} << place_bits) - 1)};
+    }
+};
+
 /// A graph under construction.
 ///
 /// Tracing goes on after an error, on whatever shape the rule returned: only the first error is of use to anybody.
@@ -168,6 +188,29 @@ public:
     constexpr node_id variable(int index) const { return variables_[index]; }
     constexpr node_id initial_value(int index) const { return initial_[index]; }
     constexpr void assign(int index, node_id value) { variables_[index] = value; }
+
+    // ---- requirements: a hidden variable, the first, has the first violation. It must be there before any region is.
+
+    constexpr void expect_requirements() {
+        watches_ = true;
+        add_variable(constant(dtype::int64, to_bits<std::int64_t>(violation::none)));
+    }
+    constexpr bool watches_requirements() const { return watches_; }
+    /// Returns the number of the requirement.
+    constexpr int require(requirement const& r) {
+        requirements_.push_back(r);
+        return requirements_.size() - 1;
+    }
+    constexpr sequence<requirement> const& requirements() const { return requirements_; }
+    static constexpr int violation_variable = 0;
+
+    /// Whether a region is another one, or inside it.
+    constexpr bool is_within(std::uint16_t inner, std::uint16_t outer) const {
+        while (inner != outer && inner != 0) {
+            inner = regions_[inner].parent;
+        }
+        return inner == outer;
+    }
 
     /// Numbers a parameter anew, once it is known which values a loop carries.
     constexpr void number_parameter(node_id id, int number) {
@@ -330,6 +373,8 @@ private:
     sequence<int> shape_table_;                   // the same for shapes
     sequence<node_id> initial_;                   // of each variable
     sequence<node_id> variables_;
+    sequence<requirement> requirements_;
+    bool watches_ = false;
     std::uint16_t region_ = 0;
     failure failure_;
 };

@@ -42,6 +42,18 @@ constexpr value argmax(value x, int axis) {
     return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
 }
 
+/// The place, in row-major order, of the first element that is false, as int64; INT64_MAX if all are true.
+constexpr value first_false(value condition) {
+    value place = literal(cast(condition, dtype::int64), 0);
+    for (int axis = 0; axis < condition.rank(); ++axis) {
+        value const index = iota_like(condition, axis, dtype::int64);
+        place = axis == 0 ? index : place * element_count(cast(condition, dtype::int64), axis_set{1} << axis) + index;
+    }
+    value const failed = where(condition, literal(place, INT64_MAX), place);
+    axis_set const all = all_axes(condition);
+    return condition.rank() == 0 ? failed : squeeze(apply<ops::first_index>(all, failed), all);
+}
+
 /// 1 where the index of the new last axis, of extent `classes`, is the label, else 0.
 constexpr value one_hot(value labels, extent_t classes, dtype type) {
     value const column = expand_dims(labels, axis_set{1} << labels.rank());

@@ -147,6 +147,7 @@ private:
         }
         place candidate;
         candidate.level = highest;
+        bool joins_full = false; // some input has a value for each point of the space
         for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
             place const& p = places_[input];
@@ -156,9 +157,11 @@ private:
                 }
                 continue;
             }
-            if (!join(candidate, p)) {
+            bool const is_full = g_[input].shape == p.space;
+            if (!join(candidate, p, is_full && joins_full)) {
                 return joined;
             }
+            joins_full |= is_full;
         }
         return fits(n.shape, candidate) ? candidate : joined;
     }
@@ -196,12 +199,16 @@ private:
         return id;
     }
 
-    /// Makes `candidate` a place where `p` is too, if there is one.
-    constexpr bool join(place& candidate, place const& p) {
+    /// Makes `candidate` a place where `p` is too, if there is one. `meets`: values of both spaces meet, which are equal
+    /// then; the sums of two arrays meet whatever the lengths of those.
+    constexpr bool join(place& candidate, place const& p, bool meets) {
         if (p.reduction >= 0 || (candidate.space >= 0 && candidate.space != p.space)) {
             return false;
         }
-        if (candidate.space >= 0 && p.anchor >= 0) {
+        if (candidate.space >= 0 && p.anchor >= 0 && same_extents(p.anchor) != same_extents(candidate.anchor)) {
+            if (!meets) {
+                return false;
+            }
             same_extents_[same_extents(p.anchor)] = same_extents(candidate.anchor);
         }
         candidate.space = p.space;

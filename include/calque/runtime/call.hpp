@@ -5,6 +5,7 @@
 #include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/cache.hpp>
 #include <calque/runtime/program.hpp>
+#include <calque/runtime/violation.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -53,19 +54,27 @@ public:
 
     /// Runs the plan and writes the results to `outputs`, a tree of arrays, which is resized where that is possible.
     /// `MayAlias`: the caller's arrays may share memory with arguments.
+    ///
+    /// Where a check of the function may throw, outputs and variables that exist are written at the end. The function's
+    /// name is for the message.
     template <bool MayAlias, class Outputs>
-    CALQUE_INLINE void run(plan const& p, Outputs& outputs) {
+    CALQUE_INLINE void run(plan const& p, Outputs& outputs, std::string const& function_name) {
+        constexpr bool writes_to_existing = MayAlias || has_variables;
         if constexpr (P::result_count != 0) {
             bind_outputs<typename P::result, typename P::outputs>(
                 outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
                 [&](auto index, auto const& ref)
-                    CALQUE_INLINE_LAMBDA { bind_output<MayAlias || has_variables>(p, index, ref); });
+                    CALQUE_INLINE_LAMBDA { bind_output<writes_to_existing || P::has_requirements>(p, index, ref); });
         }
         if constexpr (has_variables) {
             bind_variables(p);
         }
+        if constexpr (P::has_requirements) {
+            bind_violation();
+            needs_copies_ |= writes_to_existing;
+        }
         if (p.is_interpreted || needs_copies_) [[unlikely]] {
-            run_with_copies(p);
+            run_with_copies(p, function_name);
             return;
         }
         if (p.arena_bytes == 0) {
@@ -76,6 +85,7 @@ public:
             bases_[arena_base] = frame.data();
             execute(p);
         }
+        require_no_violation(function_name);
     }
 
     /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
@@ -196,11 +206,11 @@ private:
 
     static constexpr bool is_copied(int output) { return P::execution::is_copied(output); }
 
-    static constexpr bool has_variables = output_count != P::result_count;
+    static constexpr bool has_variables = P::assigned_count != 0;
 
     /// Variables that the function assigns to are outputs, where they are.
     CALQUE_INLINE void bind_variables(plan const& p) {
-        for (int o = P::result_count; o < output_count; ++o) {
+        for (int o = P::result_count; o < P::result_count + P::assigned_count; ++o) {
             std::byte* const data = bases_[P::assigned_argument(o)];
             bases_[argument_count + o] = data;
             outputs_[o].data = data;
@@ -208,6 +218,23 @@ private:
             if (is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
             }
+        }
+    }
+
+    /// The violation of a check is the last output.
+    CALQUE_INLINE void bind_violation() {
+        constexpr int o = output_count - 1;
+        bases_[argument_count + o] = reinterpret_cast<std::byte*>(&violation_);
+        outputs_[o].data = bases_[argument_count + o];
+        outputs_[o].copy = nullptr;
+        needs_copies_ |= is_copied(o);
+    }
+
+    CALQUE_INLINE void require_no_violation([[maybe_unused]] std::string const& function_name) const {
+        if constexpr (P::has_requirements) {
+            std::int64_t violation = 0;
+            std::memcpy(&violation, bases_[argument_count + output_count - 1], sizeof(violation));
+            runtime::require_no_violation<P>(violation, key_.words, function_name);
         }
     }
 
@@ -302,7 +329,7 @@ private:
     }
 
     /// Every output through memory of its own, then to where the caller wants it.
-    CALQUE_COLD void run_with_copies(plan const& p) {
+    CALQUE_COLD void run_with_copies(plan const& p, std::string const& function_name) {
         std::size_t offsets[output_count == 0 ? 1 : output_count];
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {
@@ -318,6 +345,7 @@ private:
             bases_[argument_count + o] = frame.data() + offsets[o];
         }
         run_into_temporaries(p);
+        require_no_violation(function_name);
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.values[schedule.outputs[o]].extents;
             std::byte const* const from = bases_[argument_count + o];
@@ -370,6 +398,7 @@ private:
     std::byte* bases_[argument_count + output_count + 2];
     bound_output outputs_[output_count == 0 ? 1 : output_count];
     bool needs_copies_ = false;
+    std::int64_t violation_ = graph::violation::none;
 };
 
 } // namespace runtime

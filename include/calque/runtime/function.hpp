@@ -256,11 +256,11 @@ public:
         if constexpr (program::result_count != 0) {
             auto result = make_result<typename program::result, typename program::outputs>(
                 [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
-            call.template run<false>(plan, result);
+            call.template run<false>(plan, result, state_->options().name);
             return result;
         } else {
             std::tuple<> nothing;
-            call.template run<false>(plan, nothing);
+            call.template run<false>(plan, nothing, state_->options().name);
         }
     }
 
@@ -274,11 +274,11 @@ public:
         if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
             auto result = make_result<typename program::result, typename program::outputs>(
                 [&](auto i) { return call.extents_of(plan, i); });
-            call.template run<false>(plan, result);
+            call.template run<false>(plan, result, state_->options().name);
             assign<program>(plan, outputs, result);
             return;
         }
-        call.template run<true>(plan, outputs);
+        call.template run<true>(plan, outputs, state_->options().name);
     }
 
     /// How many plans have been made. A function whose shapes are all static makes none at run time.

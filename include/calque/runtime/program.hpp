@@ -133,9 +133,13 @@ struct program {
             return static_cast<int>(tree_size_v<R>);
         }
     }
-    /// The outputs that are the function's results; after them come the variables that it assigns to.
+    /// The outputs that are the function's results; after them come the variables that it assigns to, then the
+    /// violation of a check.
     static constexpr int result_count = count_leaves<result>();
     static constexpr int output_count = traced::output_count;
+    /// Whether the last output says which of the function's checks has been violated.
+    static constexpr bool has_requirements = traced::requirement_count != 0;
+    static constexpr int assigned_count = output_count - result_count - (has_requirements ? 1 : 0);
     /// The argument that an output after the results is: a variable, which the call changes.
     static constexpr int assigned_argument(int output) {
         return static_cast<int>(traced::graph.nodes[traced::graph.outputs[output]].attribute);
@@ -181,6 +185,16 @@ struct program {
             }
         }
         execution::make_plan(p, shapes.data(), steps);
+    }
+
+    /// The shape of a node of the function as it was traced.
+    CALQUE_COLD static shape shape_of_traced(graph::node_id id, std::int64_t const* words, std::string_view name) {
+        shape extents[layout::count == 0 ? 1 : layout::count];
+        strides steps[layout::count == 0 ? 1 : layout::count];
+        read_key<layout>(words, extents, steps);
+        sequence<shape> shapes(traced::graph.view().node_count);
+        infer<traced_rules>(traced::graph.view(), extents, shapes.data(), name);
+        return shapes[id];
     }
 
 private:

@@ -67,7 +67,8 @@ public:
         (translate(nodes), ...);
         owner_ = anchor_.value().owner;
         shared_ = anchor_.shared();
-        if (owner_->variable_count() != 0) { // what was assigned before they met would run once, not in the loop
+        if (owner_->variable_count() > (owner_->watches_requirements() ? 1 : 0) ||
+            has_violation_within(regions)) { // what was assigned before they met would run once, not in the loop
             owner_->fail(graph::reason::loop_without_argument, graph::code_of<graph::ops::scan>, nullptr, 0);
         }
     }
@@ -81,6 +82,19 @@ public:
     }
 
 private:
+    /// Whether a check in one of the regions has been noted as if it were outside.
+    constexpr bool has_violation_within(sequence<std::uint16_t> const& regions) const {
+        if (owner_->watches_requirements()) {
+            std::uint16_t const at = (*owner_)[owner_->variable(graph::builder::violation_variable)].region;
+            for (std::uint16_t const r : regions) {
+                if (owner_->is_within(at, r)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     handle_base anchor_;
     graph::builder* owner_;
     shared_builder* shared_;

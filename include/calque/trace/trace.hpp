@@ -11,6 +11,7 @@
 #include <calque/trace/diagnostics.hpp>
 #include <calque/trace/variables.hpp>
 
+#include <array>
 #include <bit>
 #include <string>
 
@@ -79,11 +80,18 @@ struct body_run {
             for_each_leaf(result, [&owner](auto const& leaf) { add_output(owner, leaf); });
         }
         add_assigned_variables(owner);
+        if (owner.watches_requirements()) {
+            owner.add_output(owner.variable(graph::builder::violation_variable));
+        }
     }
 };
 
+/// `has_requirements`: whether the body has checks, as an earlier evaluation found.
 template <class F, class... Specs>
-constexpr void run_body(graph::builder& owner) {
+constexpr void run_body(graph::builder& owner, bool has_requirements) {
+    if (has_requirements) {
+        owner.expect_requirements();
+    }
     [[maybe_unused]] argument_source source(owner);
     [[maybe_unused]] body_run<F, Specs...> const run{owner, instance<F>(), unflatten<Specs>(source)...};
     if (graph::node_id const id = graph::find_escaped_example(owner.view()); id >= 0) {
@@ -96,13 +104,18 @@ struct measurement {
     graph::graph_size size;
     graph::reason why = graph::reason::none;
     std::size_t operands = 0; // of the error
+    std::size_t requirements = 0;
 };
 
-template <class F, class... Specs>
+template <class F, bool HasRequirements, class... Specs>
 constexpr measurement measure() {
     graph::builder owner;
-    run_body<F, Specs...>(owner);
-    return {owner.size(), owner.error().why, static_cast<std::size_t>(owner.error().operands)};
+    run_body<F, Specs...>(owner, HasRequirements);
+    if (!HasRequirements && !owner.requirements().empty()) {
+        return measure<F, true, Specs...>();
+    }
+    return {owner.size(), owner.error().why, static_cast<std::size_t>(owner.error().operands),
+            static_cast<std::size_t>(owner.requirements().size())};
 }
 
 template <measurement M>
@@ -115,7 +128,7 @@ struct not_measured {
 };
 
 template <class F, class... Specs>
-constexpr auto try_to_measure(int) -> measured<measure<F, Specs...>()>;
+constexpr auto try_to_measure(int) -> measured<measure<F, false, Specs...>()>;
 template <class F, class... Specs>
 constexpr auto try_to_measure(...) -> not_measured;
 
@@ -124,7 +137,7 @@ template <class F, class... Specs>
 struct evaluation : decltype(try_to_measure<F, Specs...>(0)) {
     static constexpr graph::failure error() {
         graph::builder owner;
-        run_body<F, Specs...>(owner);
+        run_body<F, Specs...>(owner, evaluation::value.requirements != 0);
         return owner.error();
     }
 };
@@ -172,7 +185,8 @@ consteval bool check() {
                           "cannot be in it; pass values in as arguments, mark helpers constexpr (or, if it is very "
                           "long, raise -fconstexpr-steps or -fconstexpr-ops-limit)");
             if constexpr (!evaluated::is_constant) {
-                using names_the_line [[maybe_unused]] = std::bool_constant<measure<F, Specs...>().size.nodes == 0>;
+                using names_the_line [[maybe_unused]] =
+                    std::bool_constant<measure<F, false, Specs...>().size.nodes == 0>;
             } else if constexpr (evaluated::value.why != graph::reason::none) {
                 using reported [[maybe_unused]] =
                     decltype(diagnostics::report<evaluated>(std::make_index_sequence<evaluated::value.operands>{}));
@@ -190,10 +204,24 @@ struct checked_program {
     static constexpr bool is_valid = true;
     using result = std::remove_cvref_t<body_result_t<F, Specs...>>;
 
+    /// What its checks demand. The last output of the graph says which was violated first.
+    static constexpr std::size_t requirement_count = evaluation<F, Specs...>::value.requirements;
+
     static constexpr auto graph = [] {
         graph::builder owner;
-        run_body<F, Specs...>(owner);
+        run_body<F, Specs...>(owner, requirement_count != 0);
         return graph::freeze<evaluation<F, Specs...>::value.size>(owner);
+    }();
+    static constexpr auto requirements = [] {
+        std::array<graph::requirement, requirement_count> all{};
+        if constexpr (requirement_count != 0) {
+            graph::builder owner;
+            run_body<F, Specs...>(owner, true);
+            for (std::size_t i = 0; i < requirement_count; ++i) {
+                all[i] = owner.requirements()[static_cast<int>(i)];
+            }
+        }
+        return all;
     }();
 };
 template <class F, class... Specs>
@@ -202,6 +230,7 @@ struct checked_program<false, F, Specs...> {
     using result = void;
 
     static constexpr graph::static_graph<graph::graph_size{}> graph{};
+    static constexpr std::size_t requirement_count = 0;
 };
 
 /// A function traced for some specs: what the runtime compiles.

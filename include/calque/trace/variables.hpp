@@ -78,7 +78,8 @@ constexpr void add_assigned_variables(graph::builder& owner) {
     for (int v = 0; v < owner.variable_count(); ++v) {
         graph::value const now{&owner, owner.variable(v)};
         graph::value const was{&owner, owner.initial_value(v)};
-        if (now.id != was.id) { // a branch or loop may have been the last to assign
+        bool const is_argument = owner[was.id].op == graph::code_of<graph::ops::argument>; // else it is of a check
+        if (is_argument && now.id != was.id) { // a branch or loop may have been the last to assign
             owner.add_output(graph::apply<graph::ops::assigned>(was.attribute(), now, was).id);
         }
     }

@@ -63,6 +63,20 @@ struct reduce_min : reduction {
     static constexpr auto vjp(auto dy, auto x, auto y) { return reduce_max::vjp(dy, x, y); }
 };
 
+/// The smallest of some indices; over an empty axis, the largest integer.
+struct first_index : reduction {
+    static constexpr std::string_view name = "first_index";
+    static constexpr dtype_set accepts = dtype_set::integers;
+
+    template <class T>
+    static constexpr T identity = std::numeric_limits<T>::max();
+    template <class V>
+    static V combine(V x, V y) {
+        return math::minimum(x, y);
+    }
+    static constexpr shape infer(inference& in) { return infer_reduction(in, true); }
+};
+
 } // namespace graph::ops
 } // namespace v0
 } // namespace calque

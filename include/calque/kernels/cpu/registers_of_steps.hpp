@@ -95,7 +95,7 @@ CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {
     } else if constexpr (std::is_same_v<Op, graph::ops::reduce_max>) {
         return simd::reduce_max(x);
     } else {
-        static_assert(std::is_same_v<Op, graph::ops::reduce_min>);
+        static_assert(std::is_same_v<Op, graph::ops::reduce_min> || std::is_same_v<Op, graph::ops::first_index>);
         return simd::reduce_min(x);
     }
 }
