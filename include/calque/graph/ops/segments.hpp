@@ -19,6 +19,7 @@ namespace graph::ops {
 /// an array that lends its shape, [..., N]. The result is int64.
 struct row_numbers : movement {
     static constexpr std::string_view name = "row_numbers";
+    static constexpr dtype_set accepts = dtype_set::int64;
     static constexpr int arity = 2;
     static constexpr int first_shape_input = 1;
 
