@@ -196,6 +196,44 @@ TEST_CASE("lengths that the compiler knows") {
     CHECK(mask == xt::xtensor<bool, 2>{{true, false}, {false, false}, {true, true}});
 }
 
+// ---- buckets
+
+inline constexpr auto padded_means = [](auto x, auto lengths) {
+    return calque::masked_mean<-1>(x, calque::length_mask(x, lengths));
+};
+
+TEST_CASE("rows of similar lengths in few shapes") {
+    rows_of_numbers const rows = make_rows({3, 9, 1, 0, 16, 4, 5, 2, 2, 8}, 1);
+    auto const fn = calque::function(padded_means);
+    std::vector<bool> seen(rows.size());
+    auto const parts = calque::bucket_by_length(calque::make_ragged(rows), {4, 16}, 3);
+    CHECK(parts.size() == 4); // 6 rows of up to 4 elements, and 4 longer ones
+    for (auto const& part : parts) {
+        vector const y = fn(part.values, part.lengths);
+        REQUIRE(y.size() == 3);
+        for (std::size_t i = 0; i < part.rows.size(); ++i) {
+            auto const& row = rows[part.rows[i]];
+            CHECK(part.values.shape(1) == (row.size() <= 4 ? 4u : 16u));
+            CHECK((row.empty() ? std::isnan(y(i)) : y(i) == doctest::Approx(mean_of(row))));
+            seen[part.rows[i]] = true;
+        }
+    }
+    CHECK(fn.trace_count() == 2);
+    CHECK(parts[1].rows == std::vector<std::size_t>{5, 7, 8});
+    CHECK(parts[3].lengths == xt::xtensor<std::int64_t, 1>{8, 0, 0}); // filled up
+    CHECK(std::ranges::count(seen, true) == 10);
+}
+
+TEST_CASE("buckets that do not fit") {
+    ragged<double> const batch = calque::make_ragged(make_rows({3, 17}, 1));
+    CHECK_THROWS_WITH_AS(calque::bucket_by_length(batch, {4, 16}, 8),
+                         "calque: bucket_by_length: row 1 has 17 elements, and the longest bucket takes 16",
+                         calque::shape_error);
+    CHECK_THROWS_AS(calque::bucket_by_length(batch, {16, 16, 32}, 8), calque::shape_error);
+    CHECK_THROWS_AS(calque::bucket_by_length(batch, {32}, 0), calque::shape_error);
+    CHECK(calque::bucket_by_length(calque::make_ragged(rows_of_numbers{}), {4}, 8).empty());
+}
+
 // ---- masks
 
 inline constexpr auto masked = [](auto x, auto mask) {

@@ -7,6 +7,7 @@
 // docs/ragged.md shows it in use.
 #pragma once
 
+#include <calque/interop/buckets.hpp>
 #include <calque/interop/ragged.hpp>
 #include <calque/trace/masked.hpp>
 #include <calque/trace/ragged_rows.hpp>

@@ -138,6 +138,15 @@ constexpr expr<std::int64_t> columns_like(L const& like) {
 
 } // namespace detail
 
+/// Whether there is an element at each place of rows of these lengths, where `x` is [rows, longest, ...].
+///
+/// `lengths`: [rows]. Shape: [rows, longest].
+template <handle X, handle I>
+constexpr expr<bool> length_mask(X const& x, I const& lengths) {
+    detail::require_numbers<I>();
+    return cast<std::int64_t>(expand_dims<1>(lengths)) > detail::columns_like(x);
+}
+
 /// Whether there is an element at each place of the padded rows. Shape: [rows, Length].
 template <extent_t Length, class Spec>
 constexpr expr<bool> row_mask(traced_ragged<Spec> const& batch) {
