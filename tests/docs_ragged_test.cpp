@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The programs of docs/ragged.md: each of its blocks stands here, line by line, in a test that holds it to what the page
-// says. The last test finds blocks that do not.
+// The programs of docs/ragged.md: each of its blocks stands here, line by line, in a test that holds it to what the
+// page says. The last test finds blocks that do not.
 #include <calque/calque.hpp>
 #include <calque/ragged.hpp>
 

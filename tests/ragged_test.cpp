@@ -40,8 +40,8 @@ rows_of_numbers make_rows(std::vector<std::size_t> const& lengths, unsigned seed
 
 /// Batches to try: with empty rows in the midst and at both ends, one row, no elements, no rows, long rows.
 std::vector<rows_of_numbers> all_batches() {
-    return {make_rows({2, 0, 3, 1}, 1), make_rows({0, 4, 0, 0}, 2), make_rows({5}, 3), make_rows({0, 0}, 4),
-            make_rows({}, 5),           make_rows({100, 1, 33}, 6)};
+    return {make_rows({2, 0, 3, 1}, 1), make_rows({0, 4, 0, 0}, 2), make_rows({5}, 3),
+            make_rows({0, 0}, 4),       make_rows({}, 5),           make_rows({100, 1, 33}, 6)};
 }
 
 template <class Fn>
@@ -82,7 +82,7 @@ TEST_CASE("sums, means, maxima and minima of rows") {
         check_rows(smallest, rows,
                    [](auto const& row) { return row.empty() ? infinity : *std::ranges::min_element(row); });
     }
-    CHECK(fn.trace_count() == 6); // one for each number of rows and of elements
+    CHECK(fn.trace_count() == 6);                        // one for each number of rows and of elements
     fn(calque::make_ragged(make_rows({0, 6, 0, 0}, 7))); // 4 rows of 6 elements, as the first
     CHECK(fn.trace_count() == 6);
 }
@@ -100,15 +100,17 @@ TEST_CASE("NaN stays in its row") {
 
 TEST_CASE("other dtypes, and elements that are arrays") {
     ragged<std::int32_t> const counts{{1, 2, 3}, {0, 0, 2, 3}};
-    auto const [sums, largest] =
-        calque::function([](auto batch) { return std::tuple{row_sum(batch), row_max(batch)}; })(counts);
+    auto const [sums, largest] = calque::function([](auto batch) {
+        return std::tuple{row_sum(batch), row_max(batch)};
+    })(counts);
     static_assert(std::is_same_v<std::remove_cv_t<decltype(sums)>, xt::xtensor<std::int64_t, 1>>);
     CHECK(sums == xt::xtensor<std::int64_t, 1>{0, 3, 3});
     CHECK(largest == xt::xtensor<std::int32_t, 1>{std::numeric_limits<std::int32_t>::lowest(), 2, 3});
 
     ragged<double, 2> const points{{{1, 10}, {2, 20}, {3, 30}}, {0, 2, 2, 3}};
-    auto const [totals, means] =
-        calque::function([](auto batch) { return std::tuple{row_sum(batch), row_mean(batch)}; })(points);
+    auto const [totals, means] = calque::function([](auto batch) {
+        return std::tuple{row_sum(batch), row_mean(batch)};
+    })(points);
     CHECK(totals == matrix{{3, 30}, {0, 0}, {3, 30}});
     CHECK(means(0, 1) == 15);
     CHECK(std::isnan(means(1, 0)));
@@ -237,8 +239,8 @@ TEST_CASE("buckets that do not fit") {
 // ---- masks
 
 inline constexpr auto masked = [](auto x, auto mask) {
-    return std::tuple{calque::masked_sum<-1>(x, mask), calque::masked_mean<-1>(x, mask),
-                      calque::masked_max<-1>(x, mask), calque::masked_min<-1>(x, mask),
+    return std::tuple{calque::masked_sum<-1>(x, mask),     calque::masked_mean<-1>(x, mask),
+                      calque::masked_max<-1>(x, mask),     calque::masked_min<-1>(x, mask),
                       calque::masked_softmax<-1>(x, mask), calque::masked_count(x, mask)};
 };
 
@@ -363,9 +365,8 @@ TEST_CASE("gradients of a batch and of what its rows share") {
     double const expected = (loss_of(rows, 0.75 + step) - loss_of(rows, 0.75 - step)) / (2 * step);
     CHECK(vector(gradient(calque::make_ragged(rows), w))(0) == doctest::Approx(expected).epsilon(1e-7));
 
-    auto const by_values = calque::function(calque::grad([](auto values, auto splits, auto v) {
-        return loss(calque::make_ragged(values, splits), sum(v));
-    }));
+    auto const by_values = calque::function(calque::grad(
+        [](auto values, auto splits, auto v) { return loss(calque::make_ragged(values, splits), sum(v)); }));
     ragged<double> const batch = calque::make_ragged(rows);
     vector const by = by_values(batch.values, batch.splits, w);
     std::size_t element = 0;

@@ -52,8 +52,7 @@ namespace detail {
     } else if (splits[0] != 0) {
         message << "begin with " << splits[0] << ", not 0";
     } else {
-        std::size_t const at =
-            static_cast<std::size_t>(std::is_sorted_until(splits, splits + count) - splits);
+        std::size_t const at = static_cast<std::size_t>(std::is_sorted_until(splits, splits + count) - splits);
         if (at != count) {
             message << "decrease: split " << at << " is " << splits[at] << " after " << splits[at - 1];
         } else {

@@ -63,25 +63,23 @@ void gather_rows(moved_value const& to, moved_value const& from, moved_value con
     T* out = reinterpret_cast<T*>(to.data);
     T const* const rows = reinterpret_cast<T const*>(from.data);
     strides const row_steps = contiguous_strides(row.extents);
-    detail::for_each_line(numbers, strides{}, reinterpret_cast<I const*>(numbers.data), 0, 0,
-                          [&](I const* number, std::ptrdiff_t step, extent_t n, std::ptrdiff_t) {
-                              for (extent_t i = 0; i < n; ++i, out += width) {
-                                  I const r = number[i * step];
-                                  bool const is_there = detail::exists(r, from.extents[0]);
-                                  T const* const found =
-                                      rows + (is_there ? static_cast<extent_t>(r) * from.steps[0] : 0);
-                                  if (is_scalar) {
-                                      *out = is_there ? *found : T();
-                                  } else if (is_there) {
-                                      kernels::copy_strided(row.extents,
-                                                            {reinterpret_cast<std::byte*>(out), row_steps},
-                                                            {reinterpret_cast<std::byte const*>(found), row.steps},
-                                                            sizeof(T));
-                                  } else {
-                                      std::fill(out, out + width, T());
-                                  }
-                              }
-                          });
+    detail::for_each_line(
+        numbers, strides{}, reinterpret_cast<I const*>(numbers.data), 0, 0,
+        [&](I const* number, std::ptrdiff_t step, extent_t n, std::ptrdiff_t) {
+            for (extent_t i = 0; i < n; ++i, out += width) {
+                I const r = number[i * step];
+                bool const is_there = detail::exists(r, from.extents[0]);
+                T const* const found = rows + (is_there ? static_cast<extent_t>(r) * from.steps[0] : 0);
+                if (is_scalar) {
+                    *out = is_there ? *found : T();
+                } else if (is_there) {
+                    kernels::copy_strided(row.extents, {reinterpret_cast<std::byte*>(out), row_steps},
+                                          {reinterpret_cast<std::byte const*>(found), row.steps}, sizeof(T));
+                } else {
+                    std::fill(out, out + width, T());
+                }
+            }
+        });
 }
 
 namespace detail {

@@ -35,7 +35,8 @@ constexpr graph::value rows_like(graph::value x, int numbers_rank, extent_t coun
 /// The shape of as many rows of `x` as `like` has.
 constexpr graph::value rows_like(graph::value x, int numbers_rank, graph::value like) {
     graph::value const row = row_like(x, numbers_rank);
-    graph::value const count = graph::squeeze(graph::iota_like(like, 0, x.type()), graph::all_axes(like) & ~graph::axis_set{1});
+    graph::value const count =
+        graph::squeeze(graph::iota_like(like, 0, x.type()), graph::all_axes(like) & ~graph::axis_set{1});
     return graph::expand_dims(count, graph::all_axes(row) << 1) == graph::expand_dims(row, 1);
 }
 
@@ -63,8 +64,9 @@ constexpr Result fold_rows(meeting const& at, X const& x, I const& numbers, auto
     constexpr auto name##_like(X const& x, I const& numbers, L const& like) {                                          \
         using T = element_type;                                                                                        \
         detail::meeting const at(x, numbers, like);                                                                    \
-        return detail::fold_rows<graph::ops::operation, expr<T>, T>(                                                   \
-            at, x, numbers, [&](graph::value rows, int rank) { return detail::rows_like(rows, rank, at.import(like)); }); \
+        return detail::fold_rows<graph::ops::operation, expr<T>, T>(at, x, numbers, [&](graph::value rows, int rank) { \
+            return detail::rows_like(rows, rank, at.import(like));                                                     \
+        });                                                                                                            \
     }
 
 /// The sums of rows that have one number. Shape: [Count, extents of a row...]; 0 where a number has no rows.
@@ -94,7 +96,8 @@ constexpr graph::value segment_counts(graph::value numbers, graph::value sums) {
 
 template <class T, class I>
 constexpr expr<T> divide_by_counts(expr<T> const& sums, I const& numbers) {
-    static_assert(std::is_floating_point_v<T>, "calque: segment_mean takes float or double: write calque::cast<float>(x)");
+    static_assert(std::is_floating_point_v<T>,
+                  "calque: segment_mean takes float or double: write calque::cast<float>(x)");
     graph::value const total = sums.value();
     return with_value(sums, total / segment_counts<T>(numbers.value(), total));
 }

@@ -147,8 +147,8 @@ struct segment_max : segment_fold {
     static constexpr std::string_view name = "segment_max";
 
     template <class T>
-    static constexpr T identity =
-        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    static constexpr T identity = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                       : std::numeric_limits<T>::lowest();
     template <class T>
     static constexpr T combine(T x, T y) {
         return y > x || y != y ? y : x;
@@ -172,8 +172,8 @@ struct segment_min : segment_fold {
     static constexpr std::string_view name = "segment_min";
 
     template <class T>
-    static constexpr T identity =
-        std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    static constexpr T identity = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                       : std::numeric_limits<T>::max();
     template <class T>
     static constexpr T combine(T x, T y) {
         return y < x || y != y ? y : x;
