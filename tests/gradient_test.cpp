@@ -287,6 +287,32 @@ TEST_CASE("views and movements") {
           [](values a) { return square(take_adjoint(a[0], a[1], a[2], 1)) * a[2]; });
 }
 
+TEST_CASE("rows by their numbers") {
+    tensor const x = noise<double>({5, 2}, 1), rows = noise<double>({4, 2}, 2);
+    tensor const numbers = make<std::int32_t>({5}, {3, 0, -1, 3, 9}); // two of no row, and rows 1 and 2 of nothing
+    tensor const table = make<std::uint8_t>({2, 2}, {1, 0, 1, 200});
+    check({rows, numbers}, [](values a) { return square(gather_rows(a[0], a[1])); });
+    check({rows, table}, [](values a) { return square(gather_rows(a[0], a[1])); });
+    check({x, numbers, rows}, [](values a) { return square(segment_sum(a[0], a[1], a[2])) * a[2]; });
+    check({noise<double>({2, 2, 3}, 3), table, noise<double>({2, 3}, 4)},
+          [](values a) { return square(segment_sum(a[0], a[1], a[2])); });
+    tensor const all = make<std::int32_t>({5}, {1, 0, 1, 1, 0}); // no row is empty: infinity has no differences
+    for (auto const fold : {&segment_max, &segment_min}) {
+        check({x, all, noise<double>({2, 2}, 5)}, [&](values a) { return square(fold(a[0], a[1], a[2])); });
+    }
+    tensor const splits = make<std::int64_t>({5}, {0, 2, 2, 3, 5});
+    check({noise<double>({5}, 6), splits, noise<double>({4}, 7)}, [](values a) {
+        return square(segment_sum(square(a[0]), row_numbers(a[1], a[0]), a[2]));
+    });
+}
+
+TEST_CASE("equal maxima of rows share the gradient") {
+    tensor const x = make<double>({4}, {1, 2, 2, 5}), numbers = make<std::int64_t>({4}, {0, 0, 0, 7});
+    auto const largest = [](values a) { return scalar_sum(segment_max(a[0], a[1], iota_like(a[1], 0, dtype::int64))); };
+    CHECK(tests::difference(gradient({x, numbers}, extents::are_dynamic, largest, 0),
+                            make<double>({4}, {0, 0.5, 0.5, 0})) == "");
+}
+
 TEST_CASE("what a network is made of") {
     tensor const x = noise<double>({4, 3}, 1), w = noise<double>({3, 5}, 2), b = noise<double>({5}, 3);
     tensor const labels = make<std::int32_t>({4}, {0, 4, 2, 2});

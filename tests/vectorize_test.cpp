@@ -288,6 +288,22 @@ TEST_CASE("taking elements, at the same positions of all examples and at positio
           [](values a) { return take_adjoint(a[0], a[1], a[2], 1) * a[2]; });
 }
 
+TEST_CASE("rows by their numbers") { // of which many are the numbers of no row
+    check_with_gradients({{{4, 3}}, {{5}, &small_integers<std::int32_t>}},
+                         [](values a) { return gather_rows(a[0], a[1]); });
+    check_with_gradients({{{4}}, {{2, 2}, &small_integers<std::uint64_t>}},
+                         [](values a) { return gather_rows(a[0], a[1]); });
+    check_with_gradients({{{5, 2}}, {{5}, &small_integers<std::int64_t>}, {{4, 2}}},
+                         [](values a) { return segment_sum(a[0], a[1], a[2]) * a[2]; });
+    check_with_gradients({{{2, 3}}, {{2, 3}, &small_integers<std::int8_t>}, {{4}}},
+                         [](values a) { return segment_sum(a[0], a[1], a[2]) * a[2]; });
+    for (auto const fold : {&segment_max, &segment_min}) {
+        check({{{5, 2}}, {{5}, &small_integers<std::int32_t>}, {{4, 2}}},
+              [&](values a) { return fold(a[0], a[1], a[2]); });
+    }
+    check({{{4}, &small_integers<std::int64_t>}, {{6}}}, [](values a) { return row_numbers(a[0], a[1]); });
+}
+
 TEST_CASE("what a network is made of, and its gradients") {
     check_with_gradients({{{3}}, {{3, 5}}, {{5}}, {{}, &small_integers<std::uint8_t>}}, [](values a) {
         value const h = apply<ops::tanh>(0, matmul(a[0], a[1]) + a[2]);

@@ -124,6 +124,7 @@ enum class dtype_set : std::uint16_t {
     numbers = integers | floating,
     bits = boolean | integers,
     words = 0b001'1000'0000, // unsigned, of 32 and of 64 bits
+    int64 = 0b000'0001'0000,
     word64 = 0b001'0000'0000,
     all = boolean | integers | floating,
 };
@@ -141,6 +142,7 @@ constexpr std::string_view name_of(dtype_set set) {
     case dtype_set::numbers: return "a number dtype";
     case dtype_set::bits: return "bool or an integer dtype";
     case dtype_set::words: return "uint32 or uint64";
+    case dtype_set::int64: return "int64";
     case dtype_set::word64: return "uint64";
     default: return "any dtype";
     }

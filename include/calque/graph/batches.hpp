@@ -103,6 +103,26 @@ constexpr value take_each_adjoint(value dy, value indices, value like, int axis)
     return move_axis(reshape_like(all, moved), 1, axis + 1);
 }
 
+// ---- rows by their numbers
+
+/// The numbers [B,...] of rows of each example, as those of the rows of all of them: `like` is [B,R,...].
+///
+/// What is the number of no row stays so.
+constexpr value numbers_in_all(value numbers, value like) {
+    if (numbers.type() == dtype::uint64) {
+        numbers = apply<ops::minimum>(0, numbers, literal(numbers, INT64_MAX));
+    }
+    value const given = cast(numbers, dtype::int64);
+    value const n = extent_of(like, 1);
+    value const exists = apply<ops::logical_and>(0, given >= 0, given < n);
+    return where(exists, given + iota_like(given, 0, dtype::int64) * n, literal(given, -1));
+}
+
+/// gather_rows(x[b], numbers[b]) for each b.
+constexpr value gather_rows_each(value x, value numbers) {
+    return gather_rows(merge_axes(x, 0), numbers_in_all(numbers, x));
+}
+
 // ---- random numbers
 
 /// The random words of each key in `keys`, [B], in the shape of `like`, [B,extents...]: places begin anew for each.

@@ -12,6 +12,7 @@
 #include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
 #include <calque/graph/interpreter_movement.hpp>
+#include <calque/graph/interpreter_segments.hpp>
 #include <calque/graph/interpreter_sums.hpp>
 #include <calque/graph/shape_inference.hpp>
 
@@ -273,6 +274,16 @@ private:
                 Op::shuffle(s.input(0).template as<std::uint64_t>() + first, 1, n,
                             s.result.template as<std::int64_t>() + first);
             }
+        } else if constexpr (std::is_same_v<Op, ops::row_numbers>) {
+            detail::run_row_numbers(s.input(0), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::gather_rows>) {
+            detail::run_gather_rows(s.input(0), s.input(1), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::segment_sum>) {
+            with_number_type(s.n.type,
+                             [&]<class T>() { detail::run_segment_sum<T>(s.input(0), s.input(1), s.result); });
+        } else if constexpr (std::is_base_of_v<ops::segment_fold, Op>) {
+            with_number_type(s.n.type,
+                             [&]<class T>() { detail::run_segment_fold<Op, T>(s.input(0), s.input(1), s.result); });
         } else {
             static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
             with_number_type(s.n.type, [&]<class T>() {

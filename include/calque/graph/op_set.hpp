@@ -14,6 +14,7 @@
 #include <calque/graph/ops/products.hpp>
 #include <calque/graph/ops/random.hpp>
 #include <calque/graph/ops/reductions.hpp>
+#include <calque/graph/ops/segments.hpp>
 #include <calque/graph/ops/sources.hpp>
 #include <calque/graph/ops/views.hpp>
 
@@ -41,6 +42,7 @@ using op_set = op_list<
     ops::sum, ops::reduce_max, ops::reduce_min, ops::first_index, ops::matmul, ops::batch_matmul,              //
     ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,          //
     ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
+    ops::row_numbers, ops::gather_rows, ops::segment_sum, ops::segment_max, ops::segment_min,                  //
     ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked, //
     ops::history,                                                                                              //
     ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,           //

@@ -163,6 +163,24 @@ constexpr value take(value x, value indices, std::uint64_t axis) {
 constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis) {
     return apply<ops::take_adjoint>(axis, x, indices, like);
 }
+/// The number of the row that each element is in, by splits [..., R + 1]. Shape: that of `like`, [..., N].
+constexpr value row_numbers(value splits, value like) {
+    return apply<ops::row_numbers>(0, splits, like);
+}
+/// The rows of `x` that integers number; zeros for a number that no row has.
+constexpr value gather_rows(value x, value numbers) {
+    return apply<ops::gather_rows>(0, x, numbers);
+}
+/// The rows of `x` folded by their numbers, into the shape of `like`.
+constexpr value segment_sum(value x, value numbers, value like) {
+    return apply<ops::segment_sum>(0, x, numbers, like);
+}
+constexpr value segment_max(value x, value numbers, value like) {
+    return apply<ops::segment_max>(0, x, numbers, like);
+}
+constexpr value segment_min(value x, value numbers, value like) {
+    return apply<ops::segment_min>(0, x, numbers, like);
+}
 /// 0, 1, 2, ... along an axis of `like`, extent 1 along its others.
 constexpr value iota_like(value like, int axis, dtype type) {
     return apply<ops::iota>(static_cast<std::uint64_t>(type) << 4 | static_cast<std::uint64_t>(axis), like);

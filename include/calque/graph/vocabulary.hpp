@@ -32,14 +32,21 @@ constexpr value take(value x, value indices, std::uint64_t axis);
 constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis);
 constexpr value matmul(value a, value b);
 constexpr value batch_matmul(value a, value b);
+constexpr value gather_rows(value x, value numbers);
+constexpr value segment_sum(value x, value numbers, value like);
+constexpr value segment_max(value x, value numbers, value like);
+constexpr value segment_min(value x, value numbers, value like);
 
 // Of batches, whose first axis counts examples: graph/batches.hpp.
 constexpr value merge_axes(value x, int first);
+constexpr value move_axis(value x, int from, int to);
 constexpr value move_to_front(value x, int axis);
 constexpr value matmul_rows(value a, value b, value like);
 constexpr value matmul_each(value a, value b);
 constexpr value take_each(value x, value indices, int axis);
 constexpr value take_each_adjoint(value dy, value indices, value like, int axis);
+constexpr value numbers_in_all(value numbers, value like);
+constexpr value gather_rows_each(value x, value numbers);
 constexpr value random_bits_each(value keys, value like, dtype word);
 
 } // namespace graph

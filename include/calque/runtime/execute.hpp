@@ -8,6 +8,7 @@
 #include <calque/runtime/execute_control.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
+#include <calque/runtime/move_segments.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -364,6 +365,8 @@ private:
             fill_iota<T>(to);
         } else if constexpr (n.op == graph::code_of<graph::ops::shuffled_indices>) {
             shuffle_rows(to, operand(0));
+        } else if constexpr (n.op == graph::code_of<graph::ops::row_numbers>) {
+            number_rows(to, operand(0));
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
             run_products<T>(plan_.groups[K], to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
@@ -378,7 +381,12 @@ private:
         } else {
             constexpr int v = schedule.leaves[x.first_leaf + 1];
             using I = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-            if constexpr (n.op == graph::code_of<graph::ops::take>) {
+            using op = graph::op_at<n.op>;
+            if constexpr (n.op == graph::code_of<graph::ops::gather_rows>) {
+                gather_rows<T, I>(to, operand(0), operand(1));
+            } else if constexpr (std::is_base_of_v<graph::ops::segment_fold, op>) {
+                fold_segments<op, T, I>(to, operand(0), operand(1));
+            } else if constexpr (n.op == graph::code_of<graph::ops::take>) {
                 take_elements<I>(to, operand(0), operand(1), static_cast<int>(n.attribute), sizeof(T));
             } else {
                 static_assert(n.op == graph::code_of<graph::ops::take_adjoint>);
