@@ -30,6 +30,9 @@ private:
     std::size_t bytes_;
 };
 
+template <class Function, class Dtypes, class Ranks>
+class dispatched_function; // runtime/dispatch.hpp
+
 /// A traced function. Calls are const and safe to make from several threads at once; copies share the cache.
 ///
 /// `Declared`: `signature<...>`, `signatures<...>` or `specialize<...>`, if one was given.
@@ -130,6 +133,16 @@ public:
             },
             args...);
     }
+
+    /// The function for `any_array`s, whose dtype and rank only the run knows:
+    /// `dispatch<calque::dtypes<float, double>, calque::ranks<1, 2>>()`.
+    template <class Dtypes, class Ranks>
+    auto dispatch() const {
+        return dispatched_function<traced_function, Dtypes, Ranks>(*this);
+    }
+
+    /// What messages call the function.
+    std::string const& name() const { return state_->options().name; }
 
     /// Whether a call with such arguments would find its plan, and if not, why: what differs from the closest key that
     /// is known. Runs, makes and counts nothing.
