@@ -59,7 +59,8 @@ constexpr int first_mismatch(shape const& actual, shape const& declared) {
     return axis;
 }
 
-[[noreturn]] CALQUE_COLD inline void throw_shape_mismatch(std::string const& path, shape const& actual,
+template <class Error = shape_error>
+[[noreturn]] CALQUE_COLD void throw_shape_mismatch(std::string const& path, shape const& actual,
                                                           shape const& declared) {
     text message;
     message << "calque: " << path << " has the shape " << actual << ", but " << declared << " is declared: ";
@@ -69,12 +70,24 @@ constexpr int first_mismatch(shape const& actual, shape const& declared) {
         int const axis = first_mismatch(actual, declared);
         message << "extent " << axis << " is " << actual[axis] << ", not " << declared[axis];
     }
-    throw shape_error(message.string());
+    throw Error(message.string());
 }
+
+/// The error for arrays that are not as `Where`, which names them, declares.
+template <class Where>
+struct mismatch_of {
+    using type = shape_error;
+};
+template <class Where>
+    requires requires { typename Where::mismatch; }
+struct mismatch_of<Where> {
+    using type = typename Where::mismatch;
+};
 
 /// Names a leaf of an argument. (A class and not a lambda, whose name would hold those of all functions around it.)
 template <class Argument, std::size_t Leaf, class Where>
 struct leaf_place {
+    using mismatch = typename mismatch_of<Where>::type;
     Where const& where;
 
     std::string operator()() const { return where() + leaf_path<Argument>(Leaf); }
@@ -82,10 +95,11 @@ struct leaf_place {
 
 template <class Spec, class A, class Where>
 [[noreturn]] CALQUE_COLD void reject(A const& array, Where const& where) {
+    using mismatch = typename mismatch_of<Where>::type;
     if constexpr (requires { array_adaptor<A>::actual_shape(array); }) {
-        throw_shape_mismatch(where(), array_adaptor<A>::actual_shape(array), Spec::shape);
+        throw_shape_mismatch<mismatch>(where(), array_adaptor<A>::actual_shape(array), Spec::shape);
     } else {
-        throw_shape_mismatch(where(), shape_of(array), Spec::shape);
+        throw_shape_mismatch<mismatch>(where(), shape_of(array), Spec::shape);
     }
 }
 
@@ -144,14 +158,23 @@ CALQUE_INLINE constexpr auto refer_to(Array& array) {
 
 /// Binds one leaf of an argument, an array or a number, to `Leaf`: its spec, or its arithmetic type.
 ///
-/// Throws `shape_error` where an array's extents are not the static ones of the spec; the message begins with
-/// `where()`, a path such as "argument 0.layers[1].w", which is only made then. (Named extents are compared by the
+/// Throws `shape_error`, or `Where::mismatch`, where an array's extents are not the static ones of the spec; the message
+/// begins with `where()`, a path such as "argument 0.layers[1].w", which is only made then. (Named extents are compared by the
 /// caller, who sees all arguments.) A number is referred to in its own type, whatever the dtype of the leaf.
 template <class Leaf, class A, class Where>
 CALQUE_INLINE constexpr auto bind_leaf(A const& leaf, Where const& where) {
     if constexpr (std::is_arithmetic_v<A>) {
+        if constexpr (array_spec<Leaf>) {
+            static_assert(Leaf::rank == 0, "calque: a number is passed where an array is declared");
+            static_assert(std::is_same_v<typename detail::canonical<A>::type, typename Leaf::value_type>,
+                          "calque: the number's dtype is not the one that is declared for this argument");
+        } else {
+            static_assert(std::is_same_v<typename detail::canonical<A>::type, Leaf>,
+                          "calque: the number's type is not the one that is declared for this argument");
+        }
         return array_ref<A const, 0, true>{&leaf};
     } else {
+        static_assert(array_spec<Leaf>, "calque: an array is passed where a number is declared");
         using adaptor = array_adaptor<A>;
         using guaranteed = array_spec_t<A>;
         static_assert(std::is_same_v<typename guaranteed::value_type, typename Leaf::value_type>,

@@ -36,9 +36,7 @@ public:
     /// Binds the arguments: their addresses, and the key.
     template <class... Args>
     CALQUE_INLINE explicit call(Args const&... args) {
-        int argument = 0;
-        std::size_t first_leaf = 0;
-        (bind(args, argument, first_leaf), ...);
+        bind_all(typename P::arguments{}, args...);
     }
 
     typename P::key const& key() const { return key_; }
@@ -108,16 +106,30 @@ public:
 private:
     // ---- arguments
 
-    CALQUE_COLD static std::string name_of_argument(int argument) {
-        text name;
-        name << "argument " << argument;
-        return name.string();
+    /// Names an argument, for the error of one that does not match.
+    struct argument_place {
+        using mismatch = typename P::mismatch;
+        int const& argument;
+
+        CALQUE_COLD std::string operator()() const {
+            text name;
+            name << "argument " << argument;
+            return name.string();
+        }
+    };
+
+    /// `Declared`: what each argument is bound to, its own type or what a signature says.
+    template <class... Declared, class... Args>
+    CALQUE_INLINE void bind_all(type_list<Declared...>, Args const&... args) {
+        int argument = 0;
+        std::size_t first_leaf = 0;
+        (bind<Declared>(args, argument, first_leaf), ...);
     }
 
-    template <class Argument>
+    template <class Declared, class Argument>
     CALQUE_INLINE void bind(Argument const& x, int& argument, std::size_t& first_leaf) {
-        using its_leaves = tree_leaves_t<Argument>;
-        auto const where = [&argument] { return name_of_argument(argument); };
+        using its_leaves = tree_leaves_t<Declared>;
+        argument_place const where{argument};
         std::size_t const first = first_leaf;
         bind_argument<its_leaves>(x, where, [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
             bind_leaf(static_cast<int>(first + index), ref);

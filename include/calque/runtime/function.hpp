@@ -2,28 +2,18 @@
 // `calque::function`: a traced function as an object that one calls, with its cache of plans.
 #pragma once
 
-#include <calque/runtime/call.hpp>
 #include <calque/runtime/plan_text.hpp>
+#include <calque/runtime/plans.hpp>
+#include <calque/runtime/signature.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace calque {
 inline namespace v0 {
-
-/// How a traced function behaves. All members have defaults; name those that differ:
-/// `calque::function_options{.name = "loss", .capacity = 8}`.
-struct function_options {
-    std::string name = {};                   ///< for messages; the place where the function was made by default
-    std::vector<std::string> arguments = {}; ///< names of the arguments, for messages and signatures
-    std::size_t capacity = 256;              ///< plans kept for each set of argument types, the least recently used
-                                             ///< goes first; 0: unbounded
-    std::size_t capacity_bytes = 0;          ///< the same in bytes; 0: unbounded
-};
 
 /// What a call runs, for people to read.
 class plan_description {
@@ -40,206 +30,22 @@ private:
     std::size_t bytes_;
 };
 
-namespace detail {
-
-/// The plans of one set of argument types: what all of them can tell.
-class plans_of_types {
-public:
-    explicit plans_of_types(void const* which) : which_(which) {}
-    virtual ~plans_of_types() = default;
-
-    virtual std::uint64_t trace_count() const = 0;
-    virtual std::uint64_t hit_count() const = 0;
-    virtual std::size_t cache_size() const = 0;
-    virtual std::uint64_t trace_nanoseconds() const = 0;
-    virtual void append_signatures(std::vector<std::string>& to) const = 0;
-    virtual void clear() = 0;
-
-    void const* which() const { return which_; }
-
-    plans_of_types* next = nullptr;
-
-private:
-    void const* which_; // an address that is unique to the types
-};
-
-template <class P>
-inline constexpr char which_program = 0;
-
-/// A plan as the cache keeps it.
-template <class P>
-struct cached_plan : P::plan {
-    std::size_t bytes() const { return sizeof(*this); }
-};
-
-/// The signature of a call: `float[64,784], float[784,10]`.
-template <class P>
-CALQUE_COLD std::string signature_of(std::int64_t const* words, std::vector<std::string> const& names) {
-    text out;
-    for (int a = 0; a < P::layout::count; ++a) {
-        out << (a == 0 ? "" : ", ");
-        if (static_cast<std::size_t>(a) < names.size()) {
-            out << names[static_cast<std::size_t>(a)] << ": ";
-        }
-        shape extents;
-        bool is_strided = false;
-        for (int axis = 0; axis < P::layout::of.ranks[a]; ++axis) {
-            extents.push_back(words[P::layout::of.first_word[a] + axis]);
-            is_strided |= words[P::layout::of.first_word[a] + P::layout::of.ranks[a] + axis] != 0;
-        }
-        out << P::argument_type(a) << extents << (is_strided ? " strided" : "");
-    }
-    return out.string();
-}
-
-template <class P>
-class plans final : public plans_of_types {
-public:
-    using key = typename P::key;
-
-    explicit plans(function_options const& options)
-        : plans_of_types(&which_program<P>), options_(options), cache_({options.capacity, options.capacity_bytes}) {}
-
-    CALQUE_INLINE typename P::plan const& find(key const& k) {
-        return cache_.find_or_make(k, [&] { return make(k); });
-    }
-
-    std::uint64_t trace_count() const override { return cache_.trace_count(); }
-    std::uint64_t hit_count() const override { return cache_.hit_count(); }
-    std::size_t cache_size() const override { return cache_.size(); }
-    std::uint64_t trace_nanoseconds() const override { return trace_nanoseconds_.load(std::memory_order_relaxed); }
-    void clear() override { cache_.clear(); }
-
-    CALQUE_COLD void append_signatures(std::vector<std::string>& to) const override {
-        cache_.for_each(
-            [&](key const& k, cached_plan<P> const&) { to.push_back(signature_of<P>(k.words, options_.arguments)); });
-    }
-
-private:
-    CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) {
-        auto const start = std::chrono::steady_clock::now();
-        auto made = std::make_unique<cached_plan<P>>();
-        P::make(*made, k.words, options_.name);
-        std::chrono::nanoseconds const took = std::chrono::steady_clock::now() - start;
-        trace_nanoseconds_.fetch_add(static_cast<std::uint64_t>(took.count()), std::memory_order_relaxed);
-        return made;
-    }
-
-    function_options const& options_;
-    std::atomic<std::uint64_t> trace_nanoseconds_{0};
-    plan_cache<P, key, cached_plan<P>> cache_;
-};
-
-/// What copies of a traced function share.
-class function_state {
-public:
-    explicit function_state(function_options options) : options_(std::move(options)) {}
-    function_state(function_state const&) = delete;
-    function_state& operator=(function_state const&) = delete;
-
-    ~function_state() {
-        for (plans_of_types* p = first_.load(); p != nullptr;) {
-            delete std::exchange(p, p->next);
-        }
-    }
-
-    function_options const& options() const { return options_; }
-
-    template <class P>
-    CALQUE_INLINE plans<P>& plans_of() {
-        for (plans_of_types* p = first_.load(std::memory_order_acquire); p != nullptr; p = p->next) {
-            if (p->which() == &which_program<P>) [[likely]] {
-                return static_cast<plans<P>&>(*p);
-            }
-        }
-        return add_plans<P>();
-    }
-
-    template <class Fn>
-    void for_each(Fn&& fn) const {
-        for (plans_of_types* p = first_.load(std::memory_order_acquire); p != nullptr; p = p->next) {
-            fn(*p);
-        }
-    }
-
-private:
-    template <class P>
-    CALQUE_COLD plans<P>& add_plans() {
-        std::lock_guard lock(mutex_);
-        for (plans_of_types* p = first_.load(std::memory_order_relaxed); p != nullptr; p = p->next) {
-            if (p->which() == &which_program<P>) {
-                return static_cast<plans<P>&>(*p);
-            }
-        }
-        auto* added = new plans<P>(options_);
-        added->next = first_.load(std::memory_order_relaxed);
-        first_.store(added, std::memory_order_release);
-        return *added;
-    }
-
-    function_options const options_;
-    std::mutex mutex_;
-    std::atomic<plans_of_types*> first_{nullptr};
-};
-
-/// The place in the source where a function is made. (clang 14 has no std::source_location.)
-struct caller {
-    char const* file;
-    int line;
-
-    static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
-        return {file, line};
-    }
-
-    /// `train.cpp:12`
-    CALQUE_COLD std::string name() const {
-        std::string_view path = file;
-        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
-            path.remove_prefix(slash + 1);
-        }
-        text place;
-        place << path << ':' << line;
-        return place.string();
-    }
-};
-
-/// Out of line, so that the strings of the options are not taken apart wherever a function is made.
-CALQUE_COLD inline std::shared_ptr<function_state> make_function_state(function_options& options, caller const& where) {
-    if (options.name.empty()) {
-        options.name = where.name();
-    }
-    return std::make_shared<function_state>(std::move(options));
-}
-
-/// The plan of a function whose shapes are all static, made by the compiler.
-template <class P>
-constexpr typename P::plan make_static_plan() {
-    std::int64_t words[P::layout::words == 0 ? 1 : P::layout::words]{};
-    [&]<class... Leaf>(type_list<Leaf...>) {
-        int argument = 0;
-        auto const fill = [&]<class L>(std::type_identity<L>) {
-            if constexpr (array_spec<L>) {
-                for (int axis = 0; axis < L::rank; ++axis) {
-                    words[P::layout::of.first_word[argument] + axis] = L::shape[axis];
-                }
-            }
-            ++argument;
-        };
-        (fill(std::type_identity<Leaf>{}), ...);
-    }(typename P::leaves{});
-    typename P::plan p;
-    P::make(p, words, {});
-    return p;
-}
-
-template <class P>
-inline constexpr typename P::plan static_plan = make_static_plan<P>();
-
-} // namespace detail
+template <class Function, class Dtypes, class Ranks>
+class dispatched_function; // runtime/dispatch.hpp
 
 /// A traced function. Calls are const and safe to make from several threads at once; copies share the cache.
-template <class F>
+///
+/// `Declared`: `signature<...>`, `signatures<...>` or `specialize<...>`, if one was given.
+template <class F, class Declared = no_signature>
 class traced_function {
+    using choice = runtime::program_choice<F, Declared>;
+
+    template <class... Args>
+    using general_program = typename choice::template general<Args...>;
+
+    template <class P>
+    using host_result = host_result_t<typename P::result, typename P::outputs>;
+
 public:
     explicit traced_function(function_options options, detail::caller where = detail::caller::current())
         : state_(detail::make_function_state(options, where)) {}
@@ -247,75 +53,118 @@ public:
     /// Calls the function. A result is an array that owns its elements, a number for a scalar, or a tree of these.
     ///
     /// The first call with new extents makes a plan (a trace); the next ones find it. Throws `shape_error` if the
-    /// shapes do not fit, before anything is written.
+    /// shapes do not fit, before anything is written; `signature_error` if they are not those of the signature;
+    /// `retrace_error` if the function may not trace any more.
     template <class... Args>
     auto operator()(Args const&... args) const {
-        using program = runtime::program<F, Args...>;
-        runtime::call<program> call(args...);
-        auto const& plan = find_plan(call);
-        if constexpr (program::result_count != 0) {
-            auto result = make_result<typename program::result, typename program::outputs>(
-                [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
-            call.template run<false>(plan, result, state_->options().name);
-            return result;
-        } else {
-            std::tuple<> nothing;
-            call.template run<false>(plan, nothing, state_->options().name);
-        }
+        using general = general_program<Args...>;
+        return choice::choose(
+            *state_,
+            [&]<class P>() CALQUE_INLINE_LAMBDA {
+                runtime::call<P> call(args...);
+                auto const& plan = find_plan(call);
+                if constexpr (P::result_count != 0) {
+                    auto result = make_result<typename general::result, typename general::outputs>(
+                        [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
+                    call.template run<false>(plan, result, state_->options().name);
+                    return result;
+                } else {
+                    std::tuple<> nothing;
+                    call.template run<false>(plan, nothing, state_->options().name);
+                }
+            },
+            args...);
     }
 
     /// The same, writing to arrays that exist: several outputs as `std::tie(a, b)`. Containers of another shape are
     /// resized; views and spans of another shape throw `shape_error`. An output may share memory with an argument.
     template <class Outputs, class... Args>
     void into(Outputs&& outputs, Args const&... args) const {
-        using program = runtime::program<F, Args...>;
-        runtime::call<program> call(args...);
-        auto const& plan = find_plan(call);
-        if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
-            auto result = make_result<typename program::result, typename program::outputs>(
-                [&](auto i) { return call.extents_of(plan, i); });
-            call.template run<false>(plan, result, state_->options().name);
-            assign<program>(plan, outputs, result);
-            return;
-        }
-        call.template run<true>(plan, outputs, state_->options().name);
+        choice::choose(
+            *state_,
+            [&]<class P>() CALQUE_INLINE_LAMBDA {
+                runtime::call<P> call(args...);
+                auto const& plan = find_plan(call);
+                if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
+                    auto result = make_result<typename P::result, typename P::outputs>(
+                        [&](auto i) { return call.extents_of(plan, i); });
+                    call.template run<false>(plan, result, state_->options().name);
+                    assign<P>(plan, outputs, result);
+                    return;
+                }
+                call.template run<true>(plan, outputs, state_->options().name);
+            },
+            args...);
     }
 
-    /// How many plans have been made. A function whose shapes are all static makes none at run time.
-    std::uint64_t trace_count() const { return sum_of(&detail::plans_of_types::trace_count); }
-    /// How many calls found their plan.
-    std::uint64_t hit_count() const { return sum_of(&detail::plans_of_types::hit_count); }
-    /// How many plans are kept.
-    std::size_t cache_size() const { return static_cast<std::size_t>(sum_of(&detail::plans_of_types::cache_size)); }
+    /// How many traces have been made. A function whose shapes are all static makes none at run time.
+    std::uint64_t trace_count() const { return state_->counts().traces; }
+    /// How many times new extents came that an earlier trace served: under a policy other than `exact`, or a signature.
+    std::uint64_t shape_count() const { return state_->counts().shapes; }
+    /// How many calls traced nothing.
+    std::uint64_t hit_count() const { return state_->counts().hits; }
+    /// How many traces have been dropped for newer ones.
+    std::uint64_t eviction_count() const { return state_->counts().evictions; }
+    /// How many traces are kept.
+    std::size_t cache_size() const { return state_->counts().kept; }
 
     /// The time that all traces took together.
     std::chrono::nanoseconds trace_time() const {
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(sum_of(&detail::plans_of_types::trace_nanoseconds)));
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(state_->counts().trace_nanoseconds));
     }
 
     /// Makes the plan that a call with such arguments will find.
     template <class... Args>
     void prepare(Args const&... args) const {
-        using program = runtime::program<F, Args...>;
-        static_cast<void>(find_plan(runtime::call<program>(args...)));
+        choice::choose(
+            *state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(args...))); }, args...);
     }
 
     /// What a call with such arguments runs.
     template <class... Args>
     plan_description plan(Args const&... args) const {
-        using program = runtime::program<F, Args...>;
-        typename program::plan plan = find_plan(runtime::call<program>(args...));
-        return {runtime::to_text(program::code::optimized.view(), program::code::schedule.view(), plan.view(),
-                                 plan.is_interpreted),
-                plan.arena_bytes};
+        return choice::choose(
+            *state_,
+            [&]<class P>() -> plan_description {
+                typename P::plan plan = find_plan(runtime::call<P>(args...));
+                return {runtime::to_text(P::code::optimized.view(), P::code::schedule.view(), plan.view(),
+                                         plan.is_interpreted),
+                        plan.arena_bytes};
+            },
+            args...);
     }
 
-    /// The signatures of the plans that are kept: `float[64,784], float[784,10]`.
-    std::vector<std::string> signatures() const {
-        std::vector<std::string> all;
-        state_->for_each([&](detail::plans_of_types const& p) { p.append_signatures(all); });
-        return all;
+    /// The function for `any_array`s, whose dtype and rank only the run knows:
+    /// `dispatch<calque::dtypes<float, double>, calque::ranks<1, 2>>()`.
+    template <class Dtypes, class Ranks>
+    auto dispatch() const {
+        return dispatched_function<traced_function, Dtypes, Ranks>(*this);
     }
+
+    /// What messages call the function.
+    std::string const& name() const { return state_->options().name; }
+
+    /// Whether a call with such arguments would find its plan, and if not, why: what differs from the closest key that
+    /// is known. Runs, makes and counts nothing.
+    template <class... Args>
+    explanation explain(Args const&... args) const {
+        return choice::choose(
+            *state_,
+            [&]<class P>() -> explanation {
+                runtime::call<P> const call(args...);
+                if (P::is_static && call.has_contiguous_arguments()) {
+                    return {true, "all shapes are static: the compiler has made the plan"};
+                }
+                return state_->explain(&detail::which_program<P>, {&detail::description_of<P>, call.key().words});
+            },
+            args...);
+    }
+
+    /// From now on a call that would trace throws `retrace_error` instead. Plans that are dropped are not made again.
+    void freeze() const { state_->freeze(); }
+
+    /// The signatures of the traces that are kept: `float[64,784], float[784,10]`.
+    std::vector<std::string> signatures() const { return state_->signatures(); }
 
     /// Forgets all plans; the counts stay.
     void clear() const {
@@ -330,7 +179,7 @@ private:
                 return detail::static_plan<P>;
             }
         }
-        return state_->template plans_of<P>().find(call.key());
+        return detail::plans_of<P>(*state_).find(call.key());
     }
 
     template <class P, class Outputs, class Result>
@@ -356,13 +205,6 @@ private:
         });
     }
 
-    template <class Count>
-    std::uint64_t sum_of(Count (detail::plans_of_types::*count)() const) const {
-        std::uint64_t sum = 0;
-        state_->for_each([&](detail::plans_of_types const& p) { sum += (p.*count)(); });
-        return sum;
-    }
-
     std::shared_ptr<detail::function_state> state_;
 };
 
@@ -377,6 +219,24 @@ traced_function<F> function(F const& fn, detail::caller where = detail::caller::
     return function(fn, function_options{}, where);
 }
 
+/// What `calque::function` takes beside the function: `signature<...>`, `signatures<...>` or `specialize<...>`.
+template <class T>
+concept signature_declaration = detail::is_declaration<T>;
+
+/// Makes a traced function whose arguments are declared:
+/// `calque::function(total, calque::signature<calque::spec<float, calque::dyn>>{})`.
+template <class F, signature_declaration Declared>
+traced_function<F, Declared> function(F const&, Declared, function_options options,
+                                      detail::caller where = detail::caller::current()) {
+    return traced_function<F, Declared>(std::move(options), where);
+}
+
+template <class F, signature_declaration Declared>
+traced_function<F, Declared> function(F const& fn, Declared declared,
+                                      detail::caller where = detail::caller::current()) {
+    return function(fn, declared, function_options{}, where);
+}
+
 /// Makes a traced function of a constexpr object with state that the compiler knows: `calque::function<model>()`.
 template <auto const& Object>
 auto function(function_options options, detail::caller where = detail::caller::current()) {
@@ -386,6 +246,11 @@ auto function(function_options options, detail::caller where = detail::caller::c
 template <auto const& Object>
 auto function(detail::caller where = detail::caller::current()) {
     return function(object_function<Object>{}, function_options{}, where);
+}
+
+template <auto const& Object, signature_declaration Declared>
+auto function(Declared declared, function_options options = {}, detail::caller where = detail::caller::current()) {
+    return function(object_function<Object>{}, declared, std::move(options), where);
 }
 
 } // namespace v0

@@ -105,6 +105,11 @@ constexpr plan_needs find_needs(bool arguments_may_be_strided) {
 /// `Args`: the types of a call's arguments (or their specs).
 template <class F, class... Args>
 struct program {
+    using arguments = type_list<Args...>;
+    /// What a call throws whose extents are not the declared ones.
+    using mismatch = shape_error;
+    static constexpr bool is_from_signature = false;
+
     using traced = calque::detail::program_of<F, Args...>;
     using code = compiled<std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
     using leaves = concatenate_t<tree_leaves_t<Args>...>;
@@ -160,14 +165,16 @@ struct program {
     }
     static constexpr dtype argument_type(int argument) { return argument_type(argument, leaves{}); }
 
-    /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit; nothing has been written then.
+    /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit, `Mismatch` if equal names are different
+    /// extents; nothing has been written then.
+    template <class Mismatch = shape_error>
     static constexpr void make(plan& p, std::int64_t const* words, std::string_view function_name) {
         shape extents[layout::count == 0 ? 1 : layout::count];
         strides steps[layout::count == 0 ? 1 : layout::count];
         read_key<layout>(words, extents, steps);
         constexpr graph::graph_view traced_graph = traced::graph.view();
         constexpr graph::graph_view g = code::optimized.view();
-        check_names(extents, function_name, leaves{});
+        check_names<Mismatch>(extents, function_name, leaves{});
         if constexpr (code::relies_on_equal_extents) {
             sequence<shape> shapes(traced_graph.node_count);
             infer<traced_rules>(traced_graph, extents, shapes.data(), function_name);
@@ -208,7 +215,7 @@ private:
     }
 
     /// Equal names are equal extents, in all arguments.
-    template <class... L>
+    template <class Mismatch, class... L>
     static constexpr void check_names(shape const* extents, std::string_view function_name, type_list<L...>) {
         constexpr shape declared[] = {declared_shape<L>()..., shape{}};
         constexpr int count = static_cast<int>(sizeof...(L));
@@ -217,7 +224,7 @@ private:
                 for (int b = 0; is_named(declared[a][i]) && b <= a; ++b) {
                     for (int j = 0; j < declared[b].rank; ++j) {
                         if (declared[b][j] == declared[a][i] && extents[b][j] != extents[a][i]) {
-                            throw_different(function_name, declared[a][i], b, extents[b][j], a, extents[a][i]);
+                            throw_different<Mismatch>(function_name, declared[a][i], b, extents[b][j], a, extents[a][i]);
                         }
                     }
                 }
@@ -225,12 +232,13 @@ private:
         }
     }
 
+    template <class Mismatch>
     [[noreturn]] CALQUE_COLD static void throw_different(std::string_view function_name, extent_t name, int a,
                                                          extent_t extent_a, int b, extent_t extent_b) {
         text message;
         message << "calque: " << function_name << ": `" << name_of_dim(name).view() << "` is " << extent_a
                 << " in argument " << a << " and " << extent_b << " in argument " << b;
-        throw shape_error(message.string());
+        throw Mismatch(message.string());
     }
 
     struct traced_graph_constant {

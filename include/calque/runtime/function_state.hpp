@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// What all copies of a traced function share, whatever arguments it is called with: its counts, what it may still
+// trace, and what it says when it traces. All of it is for misses; hits never come here.
+#pragma once
+
+#include <calque/core/error.hpp>
+#include <calque/runtime/explain.hpp>
+#include <calque/runtime/plan_classes.hpp>
+#include <calque/runtime/retrace_history.hpp>
+#include <calque/runtime/warnings.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace calque {
+inline namespace v0 {
+namespace detail {
+
+/// What is counted of a function, or of its calls with some types of arguments.
+struct call_counts {
+    std::uint64_t traces = 0;
+    std::uint64_t shapes = 0; // new extents that an earlier trace served
+    std::uint64_t hits = 0;
+    std::uint64_t evictions = 0;
+    std::uint64_t trace_nanoseconds = 0;
+    std::size_t kept = 0; // plans, or classes of shapes
+
+    call_counts& operator+=(call_counts const& other) {
+        traces += other.traces;
+        shapes += other.shapes;
+        hits += other.hits;
+        evictions += other.evictions;
+        trace_nanoseconds += other.trace_nanoseconds;
+        kept += other.kept;
+        return *this;
+    }
+};
+
+/// The plans of one set of argument types: what all of them can tell.
+class plans_of_types {
+public:
+    plans_of_types(void const* which, key_description const& description)
+        : which_(which), description_(description) {}
+    virtual ~plans_of_types() = default;
+
+    virtual call_counts counts() const = 0;
+    /// Calls `fn(context, key)` for what has been traced and is kept.
+    virtual void for_each_trace(void (*fn)(void* context, described_key const&), void* context) const = 0;
+    /// Whether a call with this key would trace; sets `class_words` if the policy has classes.
+    virtual bool would_trace(std::int64_t const* words, std::vector<std::int64_t>& class_words) const = 0;
+    virtual void clear() = 0;
+
+    void const* which() const { return which_; }
+    key_description const& description() const { return description_; }
+
+    plans_of_types* next = nullptr;
+
+private:
+    void const* which_; // an address that is unique to the types
+    key_description const& description_;
+};
+
+/// The policy for keys of some types: a signature's extents are what it says, whatever the function's policy is.
+inline shape_policy policy_for(key_description const& d, function_options const& options) {
+    return d.is_from_signature ? shape_policy::dynamic : options.shapes;
+}
+
+class function_state {
+public:
+    explicit function_state(function_options options) : options_(std::move(options)) {}
+    function_state(function_state const&) = delete;
+    function_state& operator=(function_state const&) = delete;
+
+    ~function_state() {
+        for (plans_of_types* p = first_.load(); p != nullptr;) {
+            delete std::exchange(p, p->next);
+        }
+    }
+
+    function_options const& options() const { return options_; }
+
+    /// The plans for the types that `which` stands for, or null.
+    CALQUE_INLINE plans_of_types* find(void const* which) const {
+        plans_of_types* p = first_.load(std::memory_order_acquire);
+        while (p != nullptr && p->which() != which) [[unlikely]] {
+            p = p->next;
+        }
+        return p;
+    }
+
+    /// Adds plans, which `make()` returns, unless another thread has.
+    template <class Make>
+    CALQUE_COLD plans_of_types& add(void const* which, Make&& make) {
+        std::lock_guard lock(mutex_);
+        if (plans_of_types* p = find(which)) {
+            return *p;
+        }
+        plans_of_types* const added = make();
+        added->next = first_.load(std::memory_order_relaxed);
+        first_.store(added, std::memory_order_release);
+        return *added;
+    }
+
+    template <class Fn>
+    void for_each(Fn&& fn) const {
+        for (plans_of_types* p = first_.load(std::memory_order_acquire); p != nullptr; p = p->next) {
+            fn(*p);
+        }
+    }
+
+    CALQUE_COLD call_counts counts() const {
+        call_counts sum;
+        for_each([&](plans_of_types const& p) { sum += p.counts(); });
+        return sum;
+    }
+
+    void freeze() { frozen_.store(true); }
+
+    /// The signatures of what has been traced and is kept.
+    CALQUE_COLD std::vector<std::string> signatures() const {
+        struct listing {
+            std::vector<std::string> const& names;
+            std::vector<std::string> all{};
+        } list{options_.arguments};
+        for_each([&](plans_of_types const& p) {
+            p.for_each_trace(
+                [](void* context, described_key const& key) {
+                    auto& to = *static_cast<listing*>(context);
+                    to.all.push_back(signature_of(key, to.names));
+                },
+                &list);
+        });
+        return list.all;
+    }
+
+    /// Whether a call would trace, and why.
+    CALQUE_COLD explanation explain(void const* which, described_key key) const {
+        plans_of_types const* const p = find(which);
+        std::vector<std::int64_t> class_words;
+        bool const is_hit = p != nullptr && !p->would_trace(key.words, class_words);
+        key.class_words = class_words.empty() ? nullptr : class_words.data();
+        if (is_hit) {
+            std::int64_t const* const words = class_words.empty() ? key.words : key.class_words;
+            return {true, "traced as " + signature_of({key.description, words}, options_.arguments)};
+        }
+        text reason;
+        append_reason(reason, key);
+        return {false, reason.string()};
+    }
+
+    /// Admits a trace, or throws `retrace_error`. Each admitted one ends with `trace_done` or `trace_failed`.
+    CALQUE_COLD void admit_trace(described_key const& key) {
+        bool const is_frozen = frozen_.load();
+        std::uint64_t const before = admitted_.fetch_add(1);
+        bool const is_one_too_many = options_.max_traces != 0 && before >= options_.max_traces;
+        if (!is_frozen && !is_one_too_many) {
+            return;
+        }
+        admitted_.fetch_sub(1);
+        text message;
+        message << "calque: " << options_.name;
+        if (is_frozen) {
+            message << " is frozen";
+        } else {
+            message << " has made its " << options_.max_traces << " traces (max_traces)";
+        }
+        message << ", but this call would trace " << signature_of(key, options_.arguments) << ": ";
+        append_reason(message, key);
+        throw retrace_error(message.string());
+    }
+
+    void trace_failed() { admitted_.fetch_sub(1); }
+
+    /// Tells of a trace, before its plan is published. May throw: `strict`, and what `on_retrace` throws.
+    CALQUE_COLD void trace_done(described_key const& key, std::chrono::nanoseconds cost) {
+        call_counts const before = counts();
+        std::size_t traces_in_window = 0;
+        std::uint64_t calls_in_window = 0;
+        bool must_warn = false;
+        bool must_throw = false;
+        {
+            std::lock_guard lock(mutex_);
+            bool const is_often = history_.add_trace(before.traces + before.hits, options_);
+            must_throw = is_often && options_.strict;
+            must_warn = is_often && !must_throw && warnings_ < options_.max_warnings;
+            warnings_ += must_warn ? 1 : 0;
+            traces_in_window = history_.traces();
+            calls_in_window = history_.calls();
+        }
+        if (must_warn || must_throw) {
+            text message;
+            message << "calque: " << traces_in_window << " out of the last " << calls_in_window << " calls of "
+                    << options_.name << " were traces. This one: " << signature_of(key, options_.arguments) << ": ";
+            append_reason(message, key);
+            if (must_throw) {
+                throw retrace_error(message.string());
+            }
+            warn(message.view());
+        }
+        if (options_.on_retrace) {
+            text reason;
+            std::string_view const remedy = append_differences(reason, key);
+            options_.on_retrace({options_.name, signature_of(key, options_.arguments), reason.string(),
+                                 std::string(remedy), cost, before.traces + 1});
+        }
+    }
+
+    /// Appends why a key is new, and what would have avoided that.
+    CALQUE_COLD void append_reason(text& out, described_key const& key) const {
+        std::string_view const remedy = append_differences(out, key);
+        if (!remedy.empty()) {
+            out << "; remedy: " << remedy;
+        }
+    }
+
+private:
+    /// Appends the differences from the closest key that is known; returns the remedy.
+    CALQUE_COLD std::string_view append_differences(text& out, described_key const& key) const {
+        struct closest {
+            described_key const& key;
+            std::vector<std::string> const& names;
+            key_description const* description = nullptr;
+            std::vector<std::int64_t> words{};
+            double distance = std::numeric_limits<double>::infinity();
+        } best{key, options_.arguments};
+        for_each([&](plans_of_types const& p) {
+            p.for_each_trace(
+                [](void* context, described_key const& before) {
+                    auto& b = *static_cast<closest*>(context);
+                    double const distance = key_comparison(b.key, before, b.names).distance();
+                    if (distance < b.distance) {
+                        b.distance = distance;
+                        b.description = before.description;
+                        b.words.assign(before.words, before.words + before.description->word_count);
+                    }
+                },
+                &best);
+        });
+        shape_policy const policy = policy_for(*key.description, options_);
+        if (best.description == nullptr) {
+            bool const is_first = counts().traces == 0;
+            out << (is_first ? "the first call" : "no earlier plan is kept");
+            return is_first ? "" : remedy_for({}, policy);
+        }
+        described_key const before{best.description, best.words.data()};
+        key_differences const found = key_comparison(key, before, options_.arguments).describe(out);
+        return remedy_for(found, policy);
+    }
+
+    function_options const options_;
+    std::mutex mutex_; // of what follows, and of additions to the list
+    retrace_history history_;
+    std::size_t warnings_ = 0;
+    std::atomic<plans_of_types*> first_{nullptr};
+    std::atomic<std::uint64_t> admitted_{0};
+    std::atomic<bool> frozen_{false};
+};
+
+/// The place in the source where a function is made. (clang 14 has no std::source_location.)
+struct caller {
+    char const* file;
+    int line;
+
+    static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
+    }
+
+    /// `train.cpp:12`
+    CALQUE_COLD std::string name() const {
+        std::string_view path = file;
+        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
+            path.remove_prefix(slash + 1);
+        }
+        text place;
+        place << path << ':' << line;
+        return place.string();
+    }
+};
+
+/// Out of line, so that the strings of the options are not taken apart wherever a function is made.
+CALQUE_COLD inline std::shared_ptr<function_state> make_function_state(function_options& options, caller const& where) {
+    if (options.name.empty()) {
+        options.name = where.name();
+    }
+    return std::make_shared<function_state>(std::move(options));
+}
+
+} // namespace detail
+} // namespace v0
+} // namespace calque

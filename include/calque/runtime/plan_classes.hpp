@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// The classes of calls that share a trace under a shape policy. Only misses come here, and only where a policy or a
+// signature joins shapes.
+#pragma once
+
+#include <calque/runtime/function_options.hpp>
+#include <calque/runtime/key_description.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace calque {
+inline namespace v0 {
+namespace detail {
+
+/// The classes for which a trace has been made, each by the words that its keys have in common.
+///
+/// In those, `dyn` is any extent, and `up_to(n)` one of a bucket; strides are zeros, since a class serves all.
+class plan_classes {
+public:
+    plan_classes(key_description const& description, shape_policy policy, function_options const& options)
+        : description_(description), policy_(policy), options_(options) {}
+
+    /// Whether a trace has been made that serves every key, so that nothing is left to look up.
+    bool serve_all() const { return serve_all_.load(std::memory_order_acquire); }
+
+    /// The class that a call would have now, and whether a trace has been made for it.
+    struct found {
+        std::vector<std::int64_t> words;
+        bool is_known;
+    };
+
+    CALQUE_COLD found find(std::int64_t const* key) const {
+        std::lock_guard lock(mutex_);
+        found result{class_of(key), false};
+        auto const it = search(result.words);
+        result.is_known = it != list_.end();
+        if (result.is_known) {
+            it->used = ++clock_;
+        }
+        return result;
+    }
+
+    /// Adds the class of a call whose plan has been made; false if another thread has been faster.
+    CALQUE_COLD bool add(std::int64_t const* key) {
+        std::lock_guard lock(mutex_);
+        std::vector<std::int64_t> words = class_of(key);
+        if (search(words) != list_.end()) {
+            return false;
+        }
+        if (policy_ == shape_policy::bucket && options_.capacity != 0 && list_.size() >= options_.capacity) {
+            list_.erase(std::min_element(list_.begin(), list_.end(),
+                                         [](entry const& a, entry const& b) { return a.used < b.used; }));
+            ++evictions_;
+        }
+        list_.push_back({std::move(words), ++clock_});
+        bool const is_open = policy_ == shape_policy::dynamic || (policy_ == shape_policy::relax && list_.size() == 2);
+        serve_all_.store(is_open, std::memory_order_release);
+        return true;
+    }
+
+    std::size_t size() const {
+        std::lock_guard lock(mutex_);
+        return list_.size();
+    }
+
+    std::uint64_t eviction_count() const {
+        std::lock_guard lock(mutex_);
+        return evictions_;
+    }
+
+    CALQUE_COLD void clear() {
+        std::lock_guard lock(mutex_);
+        serve_all_.store(false, std::memory_order_relaxed);
+        list_.clear();
+    }
+
+    /// Calls `fn(words)` for each class, the oldest first.
+    template <class Fn>
+    void for_each(Fn&& fn) const {
+        std::lock_guard lock(mutex_);
+        for (entry const& e : list_) {
+            fn(e.words.data());
+        }
+    }
+
+private:
+    struct entry {
+        std::vector<std::int64_t> words;
+        mutable std::uint64_t used; // when a call with new extents came
+    };
+
+    std::vector<entry>::const_iterator search(std::vector<std::int64_t> const& words) const {
+        return std::find_if(list_.begin(), list_.end(), [&](entry const& e) { return e.words == words; });
+    }
+
+    std::vector<std::int64_t> class_of(std::int64_t const* key) const {
+        std::vector<std::int64_t> words(static_cast<std::size_t>(description_.word_count), 0);
+        auto const fill = [&](auto&& word_of) {
+            for (int leaf = 0; leaf < description_.leaf_count; ++leaf) {
+                for (int axis = 0; axis < description_.ranks[leaf]; ++axis) {
+                    auto const at = static_cast<std::size_t>(description_.first_words[leaf] + axis);
+                    bool const is_fixed = calque::is_static(description_.declared[leaf][axis]);
+                    words[at] = is_fixed ? key[at] : word_of(key[at]);
+                }
+            }
+        };
+        switch (policy_) {
+        case shape_policy::bucket:
+            fill([&](std::int64_t extent) { return up_to(options_.buckets.end_of(extent)); });
+            break;
+        case shape_policy::relax:
+            fill([](std::int64_t extent) { return extent; });
+            if (list_.empty() || search(words) != list_.end()) {
+                break;
+            }
+            [[fallthrough]];
+        default: fill([](std::int64_t) { return dyn; });
+        }
+        return words;
+    }
+
+    key_description const& description_;
+    shape_policy const policy_;
+    function_options const& options_;
+    std::atomic<bool> serve_all_{false};
+    mutable std::mutex mutex_;
+    std::vector<entry> list_;
+    mutable std::uint64_t clock_ = 0;
+    std::uint64_t evictions_ = 0;
+};
+
+} // namespace detail
+} // namespace v0
+} // namespace calque

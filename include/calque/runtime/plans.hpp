@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// The plans of a traced function for arguments of some types: the cache, and what a miss does beside making a plan.
+#pragma once
+
+#include <calque/runtime/call.hpp>
+#include <calque/runtime/function_state.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace detail {
+
+template <class P>
+inline constexpr char which_program = 0;
+
+/// A plan as the cache keeps it.
+template <class P>
+struct cached_plan : P::plan {
+    std::size_t bytes() const { return sizeof(*this); }
+};
+
+/// Decides for each new key whether it is a trace, and tells of it if it is.
+///
+/// The cache of plans has one for each shape and layout, whatever the policy: so a hit is the same for all. A policy
+/// that joins shapes says which misses are traces; the others make their plan and no more ado.
+class trace_policy {
+public:
+    trace_policy(function_state& state, key_description const& description)
+        : state_(state), description_(description), policy_(policy_for(description, state.options())),
+          classes_(description, policy_, state.options()) {}
+
+    bool joins_shapes() const { return policy_ != shape_policy::exact; }
+    plan_classes const& classes() const { return classes_; }
+
+    /// Calls `make()`, which makes the plan of a key.
+    template <class Make>
+    CALQUE_COLD void run(std::int64_t const* words, Make const& make) {
+        if (classes_.serve_all()) {
+            make_without_trace(make);
+            return;
+        }
+        plan_classes::found const found = joins_shapes() ? classes_.find(words) : plan_classes::found{};
+        if (found.is_known) {
+            make_without_trace(make);
+            return;
+        }
+        described_key const key{&description_, words, joins_shapes() ? found.words.data() : nullptr};
+        state_.admit_trace(key);
+        admission admitted{state_};
+        auto const start = std::chrono::steady_clock::now();
+        make();
+        std::chrono::nanoseconds const cost = std::chrono::steady_clock::now() - start;
+        state_.trace_done(key, cost);
+        if (joins_shapes() && !classes_.add(words)) {
+            shapes_.fetch_add(1, std::memory_order_relaxed);
+            return; // another thread has traced the same class meanwhile
+        }
+        admitted.is_used = true;
+        traces_.fetch_add(1, std::memory_order_relaxed);
+        nanoseconds_.fetch_add(static_cast<std::uint64_t>(cost.count()), std::memory_order_relaxed);
+    }
+
+    std::uint64_t traces() const { return traces_.load(std::memory_order_relaxed); }
+    std::uint64_t shapes() const { return shapes_.load(std::memory_order_relaxed); }
+    std::uint64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
+
+    void clear() { classes_.clear(); }
+
+private:
+    template <class Make>
+    void make_without_trace(Make const& make) {
+        make();
+        shapes_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    /// A trace that comes to nothing does not count.
+    struct admission {
+        function_state& state;
+        bool is_used = false;
+
+        ~admission() {
+            if (!is_used) {
+                state.trace_failed();
+            }
+        }
+    };
+
+    function_state& state_;
+    key_description const& description_;
+    shape_policy const policy_;
+    plan_classes classes_;
+    std::atomic<std::uint64_t> traces_{0};
+    std::atomic<std::uint64_t> shapes_{0};
+    std::atomic<std::uint64_t> nanoseconds_{0};
+};
+
+template <class P>
+class plans final : public plans_of_types {
+public:
+    using key = typename P::key;
+
+    explicit plans(function_state& state)
+        : plans_of_types(&which_program<P>, description_of<P>), state_(state), policy_(state, description_of<P>),
+          cache_({state.options().capacity, state.options().capacity_bytes}) {}
+
+    CALQUE_INLINE typename P::plan const& find(key const& k) {
+        return cache_.find_or_make(k, [&] { return make(k); });
+    }
+
+    CALQUE_COLD call_counts counts() const override {
+        bool const joins = policy_.joins_shapes();
+        call_counts c;
+        c.traces = policy_.traces();
+        c.shapes = policy_.shapes();
+        c.hits = cache_.hit_count() + c.shapes;
+        c.evictions = joins ? policy_.classes().eviction_count() : cache_.eviction_count();
+        c.trace_nanoseconds = policy_.nanoseconds();
+        c.kept = joins ? policy_.classes().size() : cache_.size();
+        return c;
+    }
+
+    CALQUE_COLD void for_each_trace(void (*fn)(void*, described_key const&), void* context) const override {
+        if (policy_.joins_shapes()) {
+            policy_.classes().for_each([&](std::int64_t const* words) { fn(context, {&description(), words}); });
+        } else {
+            cache_.for_each([&](key const& k, cached_plan<P> const&) { fn(context, {&description(), k.words}); });
+        }
+    }
+
+    CALQUE_COLD bool would_trace(std::int64_t const* words, std::vector<std::int64_t>& class_words) const override {
+        if (policy_.joins_shapes()) {
+            plan_classes::found found = policy_.classes().find(words);
+            class_words = std::move(found.words);
+            return !found.is_known;
+        }
+        key k;
+        std::copy_n(words, std::size(k.words), k.words);
+        return !cache_.contains(k);
+    }
+
+    CALQUE_COLD void clear() override {
+        policy_.clear();
+        cache_.clear();
+    }
+
+private:
+    CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) {
+        auto made = std::make_unique<cached_plan<P>>();
+        policy_.run(k.words, [&] {
+            P::template make<typename P::mismatch>(*made, k.words, state_.options().name);
+        });
+        return made;
+    }
+
+    function_state& state_;
+    trace_policy policy_;
+    plan_cache<P, key, cached_plan<P>> cache_;
+};
+
+template <class P>
+CALQUE_INLINE plans<P>& plans_of(function_state& state) {
+    if (plans_of_types* const p = state.find(&which_program<P>)) [[likely]] {
+        return static_cast<plans<P>&>(*p);
+    }
+    return static_cast<plans<P>&>(state.add(&which_program<P>, [&] { return new plans<P>(state); }));
+}
+
+/// The plan of a function whose shapes are all static, made by the compiler.
+template <class P>
+constexpr typename P::plan make_static_plan() {
+    std::int64_t words[P::layout::words == 0 ? 1 : P::layout::words]{};
+    [&]<class... Leaf>(type_list<Leaf...>) {
+        int argument = 0;
+        auto const fill = [&]<class L>(std::type_identity<L>) {
+            if constexpr (array_spec<L>) {
+                for (int axis = 0; axis < L::rank; ++axis) {
+                    words[P::layout::of.first_word[argument] + axis] = L::shape[axis];
+                }
+            }
+            ++argument;
+        };
+        (fill(std::type_identity<Leaf>{}), ...);
+    }(typename P::leaves{});
+    typename P::plan p;
+    P::make(p, words, {});
+    return p;
+}
+
+template <class P>
+inline constexpr typename P::plan static_plan = make_static_plan<P>();
+
+} // namespace detail
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// When a function traces too often: TensorFlow's rule, which people know from its warning.
+#pragma once
+
+#include <calque/runtime/function_options.hpp>
+
+#include <deque>
+
+namespace calque {
+inline namespace v0 {
+namespace detail {
+
+/// The traces of the last calls.
+///
+/// Each trace opens a run: itself and the calls after it that found a plan. The oldest run leaves when more than
+/// `warn_window` calls have followed it. (TensorFlow: `_FrequentTracingDetector` in polymorphic_function.py.)
+class retrace_history {
+public:
+    /// Notes a trace; `earlier_calls`: all calls before it. Returns whether there are too many.
+    CALQUE_COLD bool add_trace(std::uint64_t earlier_calls, function_options const& options) {
+        std::uint64_t const since = earlier_calls > calls_seen_ ? earlier_calls - calls_seen_ : 0;
+        calls_seen_ = earlier_calls + 1;
+        if (since != 0) {
+            if (runs_.empty()) {
+                runs_.push_back(0); // of calls before the first trace that is known
+            }
+            runs_.back() += since;
+            calls_in_window_ += since;
+        }
+        runs_.push_back(1);
+        ++calls_in_window_;
+        while (calls_in_window_ - runs_.front() > options.warn_window) {
+            calls_in_window_ -= runs_.front();
+            runs_.pop_front();
+        }
+        return options.warn_after != 0 && runs_.size() >= options.warn_after;
+    }
+
+    std::size_t traces() const { return runs_.size(); }
+    std::uint64_t calls() const { return calls_in_window_; }
+
+private:
+    std::deque<std::uint64_t> runs_; // calls of each
+    std::uint64_t calls_in_window_ = 0;
+    std::uint64_t calls_seen_ = 0;
+};
+
+} // namespace detail
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Arrays whose dtype and rank only the run knows: any_array, dispatch, and .npy files.
+#include <calque/calque.hpp>
+#include <calque/interop/npy.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace {
+
+using calque::any_array;
+using calque::dtype;
+using calque::shape;
+using matrix = xt::xtensor<float, 2>;
+using vector = xt::xtensor<float, 1>;
+
+inline constexpr auto total = [](auto x) { return calque::sum(x); };
+inline constexpr auto product = [](auto a, auto b) { return calque::matmul(a, b); };
+inline constexpr auto both = [](auto a) { return std::tuple{a + a, calque::sum(a)}; };
+inline constexpr auto scaled = [](auto a, auto factor) { return a * factor; };
+
+template <class Error>
+std::string message_of(auto&& call) {
+    try {
+        call();
+    } catch (Error const& e) {
+        return e.what();
+    }
+    return "nothing thrown";
+}
+
+/// A file that is gone at the end of the test.
+struct temporary_file {
+    std::string path = "dispatch_test.npy";
+
+    explicit temporary_file(std::string const& content) { std::ofstream(path, std::ios::binary) << content; }
+    temporary_file(temporary_file const&) = delete;
+    ~temporary_file() { std::remove(path.c_str()); }
+};
+
+/// A file of format 1.0: the header, padded, and the elements.
+template <class T, std::size_t N>
+std::string npy(std::string header, T const (&elements)[N]) {
+    header.resize(118 - 1, ' ');
+    header += '\n';
+    std::string file = std::string("\x93NUMPY\x01") + '\0' + static_cast<char>(118) + '\0' + header;
+    file.append(reinterpret_cast<char const*>(elements), sizeof elements);
+    return file;
+}
+
+} // namespace
+
+TEST_CASE("an any_array copies what it is made of, in row-major order") {
+    matrix m = {{1, 2, 3}, {4, 5, 6}};
+    any_array const a(m);
+    any_array const columns(xt::view(m, xt::all(), xt::range(1, 3)));
+    any_array const transposed(xt::transpose(m));
+    m(0, 0) = 9;
+    CHECK(a.type() == dtype::float32);
+    CHECK(a.extents() == shape{2, 3});
+    CHECK(a.elements<float>()[0] == 1.f);
+    CHECK(columns.extents() == shape{2, 2});
+    CHECK(columns.elements<float>()[2] == 5.f);
+    CHECK(transposed.elements<float>()[1] == 4.f);
+    CHECK(a.as<matrix>()(1, 2) == 6.f);
+    CHECK(any_array(xt::xarray<double>(xt::ones<double>({2, 1, 2}))).rank() == 3);
+    CHECK(any_array(matrix(xt::ones<float>({4, 0}))).elements<float>().empty());
+    CHECK(static_cast<int>(any_array(2.5)) == 2);
+    CHECK_THROWS_AS(a.elements<double>(), calque::dtype_error);
+    CHECK_THROWS_AS(a.as<vector>(), calque::shape_error);
+    CHECK_THROWS_AS(static_cast<void>(static_cast<float>(a)), calque::shape_error);
+}
+
+TEST_CASE("an any_array can refer to memory that is somebody else's") {
+    float const memory[] = {1, 2, 3, 4};
+    any_array const a = any_array::refer_to(dtype::float32, {2, 2}, memory);
+    CHECK(a.data() == memory);
+    auto const f = calque::function(total).dispatch<calque::dtypes<float>, calque::ranks<2>>();
+    CHECK(float(f(a)) == 10.f);
+}
+
+TEST_CASE("dispatch runs the kernels of the dtype and the rank") {
+    auto const f = calque::function(total, calque::function_options{.name = "total"})
+                       .dispatch<calque::dtypes<float, double, std::int32_t>, calque::ranks<1, 2>>();
+    CHECK(double(f(any_array(matrix(xt::ones<float>({4, 3}))))) == 12.);
+    CHECK(double(f(any_array(vector{1, 2}))) == 3.);
+    any_array const integers = f(any_array(xt::xtensor<std::int32_t, 1>{1, 2, 3}));
+    CHECK(integers.type() == dtype::int64);
+    CHECK(int(integers) == 6);
+    CHECK(f.trace_count() == 3);
+    CHECK(double(f(any_array(vector{3, 4}))) == 7.);
+    CHECK(f.hit_count() == 1);
+
+    CHECK(message_of<calque::dtype_error>([&] { f(any_array(xt::xtensor<std::int8_t, 1>{1})); }) ==
+          "calque: total has no kernel for int8[1]: dispatch has float double int32 with rank 1 2, one dtype in a call");
+    CHECK_THROWS_AS(f(any_array(1.f)), calque::dtype_error);
+}
+
+TEST_CASE("several arrays have one dtype and ranks of their own; impossible ranks are not instantiated") {
+    auto const f = calque::function(product).dispatch<calque::dtypes<float, double>, calque::ranks<1, 2, 3>>();
+    any_array const a(matrix{{1, 2}, {3, 4}});
+    CHECK(f(a, a).as<matrix>()(1, 1) == 22.f);
+    CHECK(f(a, any_array(vector{1, 1})).as<vector>()(1) == 7.f);
+    CHECK_THROWS_AS(f(a, any_array(xt::xtensor<double, 1>{1, 1})), calque::dtype_error);
+}
+
+TEST_CASE("other arguments pass as they are; a tuple is a tuple of any_arrays") {
+    auto const f = calque::function(scaled).dispatch<calque::dtypes<float, double>, calque::ranks<1>>();
+    CHECK(f(any_array(vector{1, 2}), 3.0).as<vector>()(1) == 6.f);
+    auto const g = calque::function(both).dispatch<calque::dtypes<float, double>, calque::ranks<1>>();
+    auto const [doubled, sum] = g(any_array(vector{1, 2}));
+    CHECK(doubled.as<vector>()(1) == 4.f);
+    CHECK(float(sum) == 3.f);
+}
+
+TEST_CASE(".npy files") {
+    std::int32_t const elements[] = {1, 2, 3, 4, 5, 6};
+    {
+        temporary_file const file(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }", elements));
+        any_array const a = calque::load_npy(file.path);
+        CHECK(a.type() == dtype::int32);
+        CHECK(a.extents() == shape{2, 3});
+        CHECK(a.elements<std::int32_t>()[5] == 6);
+    }
+    {
+        temporary_file const file(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (), }", elements));
+        CHECK(int(calque::load_npy(file.path)) == 1);
+    }
+    auto const message = [](std::string const& content) {
+        temporary_file const file(content);
+        return message_of<calque::error>([&] { calque::load_npy(file.path); });
+    };
+    CHECK(message(npy("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }", elements)).find("Fortran") !=
+          std::string::npos);
+    CHECK(message(npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2, 3), }", elements)).find("'>i4'") !=
+          std::string::npos);
+    CHECK(message(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (9, 9), }", elements)).find("shorter") !=
+          std::string::npos);
+    CHECK(message("no array").find("no .npy file") != std::string::npos);
+}
