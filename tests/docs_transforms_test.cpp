@@ -46,6 +46,13 @@ inline constexpr auto polar = [](auto q) {
 inline constexpr auto clip_gradient =
     calque::custom_vjp([](auto z) { return z; }, [](auto, auto u) { return minimum(maximum(u, -1), 1); });
 
+inline constexpr auto block = calque::checkpoint([](auto x, auto w) { return tanh(matmul(tanh(matmul(x, w)), w)); });
+
+TEST_CASE("checkpoints") {
+    auto const slope = calque::function(calque::grad([](auto x, auto w) { return calque::sum(block(x, w)); }));
+    CHECK(slope(xt::xtensor<double, 2>{{0.}}, xt::xtensor<double, 2>{{2.}})(0, 0) == 4.);
+}
+
 TEST_CASE("rows of a batch") {
     auto scores = calque::function(calque::vmap<0, calque::unmapped>(score)); // rows along axis 0; one w for all
     xt::xtensor<float, 2> x = {{1, 0}, {0, 1}, {1, 1}}, w = {{1, 2, 3}, {3, 2, 1}};

@@ -2,6 +2,7 @@
 // The core of calque in one include: trace, differentiate and run functions on arrays.
 #pragma once
 
+#include <calque/checkpoint.hpp>
 #include <calque/custom_vjp.hpp>
 #include <calque/grad.hpp>
 #include <calque/interop/span.hpp>

@@ -70,7 +70,9 @@ private:
             bool const is_result = n.op == code_of<ops::result>;
             return stretches || is_result ? 1 : n.op == code_of<ops::element_count> ? -1 : info(n.op).first_shape_input;
         }
-        return info(n.op).kind == op_kind::reduction || n.op == code_of<ops::yield> ? 0 : -1;
+        bool const is_first_input = n.op == code_of<ops::yield> || n.op == code_of<ops::cotangent> ||
+                                    n.op == code_of<ops::custom_derivative> || n.op == code_of<ops::after>;
+        return is_first_input || info(n.op).kind == op_kind::reduction ? 0 : -1;
     }
 
     constexpr void follow_axes(node_id id, node const& n) {

@@ -99,6 +99,8 @@ constexpr bool place_view(graph::graph_view const& g, graph::node_id id, shape c
         for (int part = 0; part < ops::concatenation_part::part(n.attribute); ++part) {
             move_by(shapes[g.input(n, 1 + part)][axis] * source.steps[axis]);
         }
+    } else if (n.op == code_of<ops::after>) {
+        view.steps = source.steps;
     } else { // reshape, reshape_like, merge_axes
         return reshape_strides(from, source.steps, view.extents, view.steps);
     }

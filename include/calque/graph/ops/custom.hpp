@@ -4,6 +4,8 @@
 
 #include <calque/graph/op.hpp>
 
+#include <array>
+
 namespace calque {
 inline namespace v0 {
 namespace graph::ops {
@@ -31,6 +33,17 @@ struct custom_derivative : custom_op {
 
     static constexpr int first_argument = 2;
     static constexpr int argument_count(std::uint64_t attribute) { return static_cast<int>(attribute); }
+};
+
+/// The first input, once the second has been computed: the same elements as a value of its own, so that what is
+/// computed of it is computed again.
+struct after : view_op {
+    static constexpr std::string_view name = "after";
+    static constexpr int arity = 2;
+
+    static constexpr shape infer(inference& in) { return in.input(0); }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto /*first*/, auto /*y*/) { return std::array{dy, dy.none()}; }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
 } // namespace graph::ops
