@@ -13,6 +13,7 @@
 #include <calque/random.hpp>
 #include <calque/runtime/dispatch.hpp>
 #include <calque/runtime/function.hpp>
+#include <calque/runtime/report.hpp>
 #include <calque/trace/branches.hpp>
 #include <calque/trace/checks.hpp>
 #include <calque/trace/creation.hpp>
