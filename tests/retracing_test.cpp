@@ -362,3 +362,27 @@ TEST_CASE("the report lists every function, also those that have ended") {
     CHECK(r.traces == 3);
     CHECK(r.kept == 0);
 }
+
+TEST_CASE("bounds that the compiler knows") {
+    using calque::max_kernels_v;
+    using calque::max_traces_v;
+    using dense_call = signature<spec<float, dyn, 3>, spec<float, 3, dim("n")>>;
+    static_assert(max_kernels_v<decltype(total), spec<float, dyn>> == 1);
+    static_assert(max_kernels_v<decltype(product), dense_call> == 1);
+    static_assert(
+        max_kernels_v<decltype(total), calque::signatures<signature<spec<float, 3>>, signature<spec<float, dyn>>>> ==
+        2);
+    static_assert(max_kernels_v<decltype(total), calque::specialize<signature<spec<float, 3>>>, vector> == 2);
+    constexpr auto branching = [](auto x) {
+        return calque::cond(calque::sum(x) > 0.f, [&] { return x + 1.f; }, [&] { return x - 1.f; });
+    };
+    static_assert(max_kernels_v<decltype(branching), spec<float, dyn>> == 3); // the sum, and one for each branch
+    static_assert(max_traces_v<decltype(product), dense_call> == 1);
+    static_assert(max_traces_v<decltype(total), signature<spec<float, 4>>> == 0);
+
+    // A static signature traces nothing, not even for an array with gaps.
+    auto const f = calque::function(total, signature<spec<float, 4>>{});
+    vector const eight = ones(8);
+    CHECK(f(xt::view(eight, xt::range(0, 8, 2))) == 4.f);
+    CHECK(f.trace_count() == 0);
+}

@@ -11,6 +11,7 @@
 #include <calque/jacobian.hpp>
 #include <calque/jvp.hpp>
 #include <calque/random.hpp>
+#include <calque/runtime/bounds.hpp>
 #include <calque/runtime/dispatch.hpp>
 #include <calque/runtime/function.hpp>
 #include <calque/runtime/report.hpp>
