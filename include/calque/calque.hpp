@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/custom_vjp.hpp>
+#include <calque/eager.hpp>
 #include <calque/grad.hpp>
 #include <calque/interop/span.hpp>
 #include <calque/interop/tree_map.hpp>
