@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -115,30 +114,36 @@ public:
         if (f.after_ != nullptr) {
             f.after_->before_ = f.before_;
         }
-        summary& s = ended_[f.registered_name()];
-        s.name = f.registered_name();
+        summary& s = ended(f.registered_name());
         s.counts += counts;
         s.timed += f.timed();
         ++s.ended;
     }
 
-    /// Those that live, the oldest first, then those that have ended, by name.
+    /// Those that live, the oldest first, then those that have ended.
     CALQUE_COLD std::vector<summary> list() const {
         std::lock_guard lock(mutex_);
         std::vector<summary> all;
         for (registered_function const* f = first_; f != nullptr; f = f->after_) {
             all.insert(all.begin(), {f->registered_name(), f->counts(), f->timed(), 0});
         }
-        for (auto const& [name, s] : ended_) {
-            all.push_back(s);
-        }
+        all.insert(all.end(), ended_.begin(), ended_.end());
         return all;
     }
 
 private:
+    summary& ended(std::string const& name) {
+        for (summary& s : ended_) {
+            if (s.name == name) {
+                return s;
+            }
+        }
+        return ended_.emplace_back(summary{name, {}, {}, 0});
+    }
+
     mutable std::mutex mutex_;
     registered_function* first_ = nullptr;
-    std::map<std::string, summary> ended_;
+    std::vector<summary> ended_;
 };
 
 CALQUE_COLD inline void registered_function::register_this() {
