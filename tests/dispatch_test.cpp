@@ -95,8 +95,9 @@ TEST_CASE("dispatch runs the kernels of the dtype and the rank") {
     CHECK(double(f(any_array(vector{3, 4}))) == 7.);
     CHECK(f.hit_count() == 1);
 
-    CHECK(message_of<calque::dtype_error>([&] { f(any_array(xt::xtensor<std::int8_t, 1>{1})); }) ==
-          "calque: total has no kernel for int8[1]: dispatch has float double int32 with rank 1 2, one dtype in a call");
+    CHECK(
+        message_of<calque::dtype_error>([&] { f(any_array(xt::xtensor<std::int8_t, 1>{1})); }) ==
+        "calque: total has no kernel for int8[1]: dispatch has float double int32 with rank 1 2, one dtype in a call");
     CHECK_THROWS_AS(f(any_array(1.f)), calque::dtype_error);
 }
 

@@ -32,9 +32,7 @@ template <class M>
 struct network {
     std::array<dense<M>, 2> layers;
 };
-inline constexpr auto add_weights = [](auto model, auto x) {
-    return calque::sum(model.layers[1].w) + calque::sum(x);
-};
+inline constexpr auto add_weights = [](auto model, auto x) { return calque::sum(model.layers[1].w) + calque::sum(x); };
 
 vector ones(std::size_t n) {
     return xt::ones<float>({n});
@@ -109,8 +107,7 @@ TEST_CASE("bucket: powers of two, multiples, or a list") {
           std::vector<std::string>{"float[<=1]", "float[<=2]", "float[<=4]", "float[<=8]", "float[<=16]"});
 
     auto const multiples = calque::function(
-        total,
-        function_options{.shapes = shape_policy::bucket, .buckets = calque::bucket_list::multiples_of(10)});
+        total, function_options{.shapes = shape_policy::bucket, .buckets = calque::bucket_list::multiples_of(10)});
     for (std::size_t n : {1u, 10u, 11u, 20u, 21u, 5u}) {
         CHECK(multiples(ones(n)) == static_cast<float>(n));
     }
@@ -154,8 +151,8 @@ TEST_CASE("a signature: one trace; static extents are checked, names are compare
     contains(wrong, "argument 0");
     contains(wrong, "extent 1 is 4, not 3");
 
-    auto const named = calque::function(
-        [](auto x, auto y) { return x + y; }, signature<spec<float, dim("n")>, spec<float, dim("n")>>{});
+    auto const named = calque::function([](auto x, auto y) { return x + y; },
+                                        signature<spec<float, dim("n")>, spec<float, dim("n")>>{});
     CHECK(named(ones(4), ones(4))(3) == 2.f);
     std::string const different = message_of<calque::signature_error>([&] { named(ones(4), ones(5)); });
     contains(different, "`n` is 4 in argument 0 and 5 in argument 1");
@@ -170,8 +167,8 @@ TEST_CASE("a static signature takes dynamic arrays and never traces") {
 }
 
 TEST_CASE("of several signatures the most specific that fits") {
-    using all = calque::signatures<signature<spec<float, dyn>>, signature<spec<float, 4>>, signature<spec<float, dyn, 2>>,
-                                   signature<spec<double, 3>>>;
+    using all = calque::signatures<signature<spec<float, dyn>>, signature<spec<float, 4>>,
+                                   signature<spec<float, dyn, 2>>, signature<spec<double, 3>>>;
     auto const f = calque::function(twice, all{}, function_options{.name = "twice"});
     CHECK(f(ones(4))(3) == 2.f);
     CHECK(f.trace_count() == 0); // the static one
@@ -230,9 +227,8 @@ TEST_CASE("explanations name the fields of structures") {
 TEST_CASE("on_retrace hears of each trace") {
     std::vector<calque::retrace_event> events;
     auto const f = calque::function(
-        total, function_options{.name = "total", .on_retrace = [&](calque::retrace_event const& e) {
-                                    events.push_back(e);
-                                }});
+        total,
+        function_options{.name = "total", .on_retrace = [&](calque::retrace_event const& e) { events.push_back(e); }});
     f.prepare(ones(3));
     f.prepare(ones(3));
     f.prepare(ones(8));
@@ -326,4 +322,67 @@ TEST_CASE("a call that fails is no trace") {
     CHECK(f.trace_count() == 0);
     CHECK(f(a, matrix(xt::ones<float>({3, 1})))(0, 0) == 3.f);
     CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("the report lists every function, also those that have ended") {
+    auto const of = [](std::string const& name) {
+        for (calque::function_report const& r : calque::report().functions()) {
+            if (r.name == name) {
+                return r;
+            }
+        }
+        return calque::function_report{};
+    };
+    {
+        auto const f = calque::function(total, function_options{.name = "reported \"f\"", .capacity = 2});
+        auto const copy = f;
+        for (std::size_t n : {1u, 2u, 3u, 3u}) {
+            f(ones(n));
+        }
+        calque::time_calls(true);
+        copy(ones(3));
+        float result = 0;
+        f.into(result, ones(3));
+        calque::time_calls(false);
+        f(ones(3));
+        auto const r = of("reported \"f\"");
+        CHECK(r.traces == 3);
+        CHECK(r.hits == 4);
+        CHECK(r.evictions == 1);
+        CHECK(r.kept == 2);
+        CHECK(r.trace_time.count() > 0);
+        CHECK(r.timed_calls == 2);
+        CHECK(r.run_time.count() > 0);
+        CHECK(r.ended == 0);
+        contains(calque::report().text(), "reported \"f\"");
+        contains(calque::report().json(), R"({"name": "reported \"f\"", "traces": 3, "shapes": 0, "hits": 4, )");
+    }
+    auto const r = of("reported \"f\"");
+    CHECK(r.ended == 1);
+    CHECK(r.traces == 3);
+    CHECK(r.kept == 0);
+}
+
+TEST_CASE("bounds that the compiler knows") {
+    using calque::max_kernels_v;
+    using calque::max_traces_v;
+    using dense_call = signature<spec<float, dyn, 3>, spec<float, 3, dim("n")>>;
+    static_assert(max_kernels_v<decltype(total), spec<float, dyn>> == 1);
+    static_assert(max_kernels_v<decltype(product), dense_call> == 1);
+    static_assert(
+        max_kernels_v<decltype(total), calque::signatures<signature<spec<float, 3>>, signature<spec<float, dyn>>>> ==
+        2);
+    static_assert(max_kernels_v<decltype(total), calque::specialize<signature<spec<float, 3>>>, vector> == 2);
+    constexpr auto branching = [](auto x) {
+        return calque::cond(calque::sum(x) > 0.f, [&] { return x + 1.f; }, [&] { return x - 1.f; });
+    };
+    static_assert(max_kernels_v<decltype(branching), spec<float, dyn>> == 3); // the sum, and one for each branch
+    static_assert(max_traces_v<decltype(product), dense_call> == 1);
+    static_assert(max_traces_v<decltype(total), signature<spec<float, 4>>> == 0);
+
+    // A static signature traces nothing, not even for an array with gaps.
+    auto const f = calque::function(total, signature<spec<float, 4>>{});
+    vector const eight = ones(8);
+    CHECK(f(xt::view(eight, xt::range(0, 8, 2))) == 4.f);
+    CHECK(f.trace_count() == 0);
 }

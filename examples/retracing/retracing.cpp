@@ -5,6 +5,8 @@
 // developers has every run), and the same calls with calque. Where the mistake no longer compiles, the program that
 // does not compile, with its message, is a file in tests/compile_fail. The program fails if an output is not
 // TensorFlow's.
+#include "table.hpp"
+
 #include <calque/calque.hpp>
 #include <calque/random.hpp>
 
@@ -17,23 +19,7 @@ namespace {
 
 using vector = xt::xtensor<float, 1>;
 
-int failures = 0;
-
-/// A line of the table: the outputs of all calls beside TensorFlow's, and the traces of both.
-void report(char const* example, std::vector<double> const& outputs, std::vector<double> const& expected,
-            std::uint64_t traces, char const* traces_there) {
-    bool agree = outputs.size() == expected.size();
-    std::string text;
-    for (std::size_t i = 0; agree && i < outputs.size(); ++i) {
-        agree = std::abs(outputs[i] - expected[i]) <= 1e-6 * std::abs(expected[i]);
-        char number[32];
-        std::snprintf(number, sizeof number, "%s%g", i == 0 ? "" : " ", outputs[i]);
-        text += number;
-    }
-    failures += agree ? 0 : 1;
-    std::printf("%-58s %-30s %d   TensorFlow: %s%s\n", example, text.c_str(), static_cast<int>(traces), traces_there,
-                agree ? "" : "   OUTPUTS DIFFER");
-}
+table results;
 
 // ---- 000: variables and branches
 
@@ -81,8 +67,8 @@ void variables() {
     for (int i = 0; i < 5; ++i) {
         outputs.push_back(made_inside(vector{1.f})(0));
     }
-    report("000-1 zeros made in the body", outputs, {1, 1, 1, 1, 1}, made_inside.trace_count(),
-           "0 (eager); ValueError as tf.function");
+    results.line("000-1 zeros made in the body", outputs, {1, 1, 1, 1, 1}, made_inside, 1,
+                 "0 (eager); ValueError as tf.function");
 
     calque::variable<float, 1> v(xt::xtensor_fixed<float, xt::xshape<1>>{0.f});
     auto const passed = calque::function(shifted);
@@ -90,28 +76,28 @@ void variables() {
     for (int i = 0; i < 5; ++i) {
         outputs.push_back(passed(v, vector{1.f})(0));
     }
-    report("000-2 variable outside", outputs, {1, 1, 1, 1, 1}, passed.trace_count(), "1");
+    results.line("000-2 variable outside", outputs, {1, 1, 1, 1, 1}, passed, 1, "1");
     v.assign(xt::xtensor_fixed<float, xt::xshape<1>>{10.f});
-    report("000-2 after v.assign(10)", {passed(v, vector{1.f})(0)}, {11}, passed.trace_count(), "1");
+    results.line("000-2 after v.assign(10)", {passed(v, vector{1.f})(0)}, {11}, passed, 1, "1");
 }
 
 void branches() {
     std::vector<int> const signs{1, -1, 1, -1, 1};
     std::vector<int> const five{1, 2, 3, 4, 5};
     auto const by_cond = calque::function(double_or_increment);
-    report("000-3 branch on data, cond", call_with(by_cond, signs), {2, 0, 2, 0, 2}, by_cond.trace_count(),
-           "1; of Python ints 2");
-    report("000-3 five numbers, the same function", call_with(by_cond, five), {2, 4, 6, 8, 10}, by_cond.trace_count(),
-           "5, and 2 warnings");
+    results.line("000-3 branch on data, cond", call_with(by_cond, signs), {2, 0, 2, 0, 2}, by_cond, 1,
+                 "1; of Python ints 2");
+    results.line("000-3 five numbers, the same function", call_with(by_cond, five), {2, 4, 6, 8, 10}, by_cond, 1,
+                 "5, and 2 warnings");
     auto const by_where = calque::function(double_or_increment_where);
-    report("000-3 branch on data, where", call_with(by_where, signs), {2, 0, 2, 0, 2}, by_where.trace_count(), "1");
+    results.line("000-3 branch on data, where", call_with(by_where, signs), {2, 0, 2, 0, 2}, by_where, 1, "1");
 
     auto const difference = calque::function(sum_or_difference);
-    report("001-1 conditional, cond", {difference(10.f, 5.f), difference(10.f, 15.f)}, {15, -5},
-           difference.trace_count(), "1; of Python floats 2");
+    results.line("001-1 conditional, cond", {difference(10.f, 5.f), difference(10.f, 15.f)}, {15, -5}, difference, 1,
+                 "1; of Python floats 2");
     auto const difference_where = calque::function(sum_or_difference_where);
-    report("001-1 conditional, where", {difference_where(10.f, 5.f), difference_where(10.f, 15.f)}, {15, -5},
-           difference_where.trace_count(), "1");
+    results.line("001-1 conditional, where", {difference_where(10.f, 5.f), difference_where(10.f, 15.f)}, {15, -5},
+                 difference_where, 1, "1");
 
     auto const activate = calque::function(activation);
     std::vector<double> outputs;
@@ -119,8 +105,8 @@ void branches() {
         vector const y = activate(x);
         outputs.insert(outputs.end(), y.begin(), y.end());
     }
-    report("003-3 control flow in an activation", outputs, {1, 2, 0.2689414322376251, 0.5, 3, 0},
-           activate.trace_count(), "1; without AutoGraph an error");
+    results.line("003-3 control flow in an activation", outputs, {1, 2, 0.2689414322376251, 0.5, 3, 0}, activate, 1,
+                 "1; without AutoGraph an error");
 }
 
 void random_numbers() {
@@ -133,7 +119,7 @@ void random_numbers() {
     for (std::size_t i = 0; i < draws.size(); ++i) {
         differ = differ && draws[i] >= 0.f && draws[i] < 1.f && (i == 0 || draws[i] != draws[i - 1]);
     }
-    failures += differ ? 0 : 1;
+    results.fail_unless(differ);
     std::printf("%-58s %g %g %g %g: %s   %d   TensorFlow: 1, with the first number four times\n",
                 "004-3 random number in the result", static_cast<double>(draws[0]), static_cast<double>(draws[1]),
                 static_cast<double>(draws[2]), static_cast<double>(draws[3]), differ ? "differ" : "DO NOT DIFFER",
@@ -148,5 +134,5 @@ int main() {
     variables();
     branches();
     random_numbers();
-    return failures == 0 ? 0 : 1;
+    return results.is_good() ? 0 : 1;
 }

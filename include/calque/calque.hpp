@@ -4,6 +4,7 @@
 
 #include <calque/checkpoint.hpp>
 #include <calque/custom_vjp.hpp>
+#include <calque/eager.hpp>
 #include <calque/grad.hpp>
 #include <calque/interop/span.hpp>
 #include <calque/interop/tree_map.hpp>
@@ -12,8 +13,10 @@
 #include <calque/jacobian.hpp>
 #include <calque/jvp.hpp>
 #include <calque/random.hpp>
+#include <calque/runtime/bounds.hpp>
 #include <calque/runtime/dispatch.hpp>
 #include <calque/runtime/function.hpp>
+#include <calque/runtime/report.hpp>
 #include <calque/trace/branches.hpp>
 #include <calque/trace/checks.hpp>
 #include <calque/trace/creation.hpp>

@@ -25,7 +25,8 @@ inline namespace v0 {
 namespace graph {
 
 /// Runs graphs. `Engine` has a type `vector<T>` that functors are applied to, `vector<T> load(T const*)` of one element
-/// and `void store(vector<T>, T*)`. `Uses` bounds what is compiled: `used_by<G>` suffices for one graph.
+/// and `void store(vector<T>, T*)`; if it has `observe(graph, node, tensor)`, it sees each result. `Uses` bounds what
+/// is compiled: `used_by<G>` suffices for one graph.
 template <class Engine, class Uses = everything>
 class interpreter {
 public:
@@ -63,6 +64,9 @@ private:
         for (node_id id = 0; id < x.g.node_count; ++id) {
             if (x.g[id].region == r) {
                 run_at(x, id);
+                if constexpr (requires { Engine::observe(x.g, id, x.value(id)); }) {
+                    Engine::observe(x.g, id, x.value(id));
+                }
             }
         }
     }

@@ -61,7 +61,7 @@ constexpr int first_mismatch(shape const& actual, shape const& declared) {
 
 template <class Error = shape_error>
 [[noreturn]] CALQUE_COLD void throw_shape_mismatch(std::string const& path, shape const& actual,
-                                                          shape const& declared) {
+                                                   shape const& declared) {
     text message;
     message << "calque: " << path << " has the shape " << actual << ", but " << declared << " is declared: ";
     if (actual.rank != declared.rank) {
@@ -158,9 +158,10 @@ CALQUE_INLINE constexpr auto refer_to(Array& array) {
 
 /// Binds one leaf of an argument, an array or a number, to `Leaf`: its spec, or its arithmetic type.
 ///
-/// Throws `shape_error`, or `Where::mismatch`, where an array's extents are not the static ones of the spec; the message
-/// begins with `where()`, a path such as "argument 0.layers[1].w", which is only made then. (Named extents are compared by the
-/// caller, who sees all arguments.) A number is referred to in its own type, whatever the dtype of the leaf.
+/// Throws `shape_error`, or `Where::mismatch`, where an array's extents are not the static ones of the spec; the
+/// message begins with `where()`, a path such as "argument 0.layers[1].w", which is only made then. (Named extents are
+/// compared by the caller, who sees all arguments.) A number is referred to in its own type, whatever the dtype of the
+/// leaf.
 template <class Leaf, class A, class Where>
 CALQUE_INLINE constexpr auto bind_leaf(A const& leaf, Where const& where) {
     if constexpr (std::is_arithmetic_v<A>) {

@@ -34,9 +34,10 @@ inline dtype npy_dtype(std::string_view code, std::string const& path) {
         std::string_view code;
         dtype type;
     };
-    constexpr name names[] = {{"b1", dtype::bool_},  {"i1", dtype::int8},   {"i2", dtype::int16},  {"i4", dtype::int32},
-                              {"i8", dtype::int64},  {"u1", dtype::uint8},  {"u2", dtype::uint16}, {"u4", dtype::uint32},
-                              {"u8", dtype::uint64}, {"f4", dtype::float32}, {"f8", dtype::float64}};
+    constexpr name names[] = {{"b1", dtype::bool_},   {"i1", dtype::int8},   {"i2", dtype::int16},
+                              {"i4", dtype::int32},   {"i8", dtype::int64},  {"u1", dtype::uint8},
+                              {"u2", dtype::uint16},  {"u4", dtype::uint32}, {"u8", dtype::uint64},
+                              {"f4", dtype::float32}, {"f8", dtype::float64}};
     if (code.size() >= 4 && (code[1] == '<' || code[1] == '|')) {
         for (name const& n : names) {
             if (code.substr(2, 2) == n.code) {

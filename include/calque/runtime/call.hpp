@@ -4,6 +4,7 @@
 
 #include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/cache.hpp>
+#include <calque/runtime/eager_mode.hpp>
 #include <calque/runtime/program.hpp>
 #include <calque/runtime/violation.hpp>
 
@@ -72,7 +73,7 @@ public:
             needs_copies_ |= writes_to_existing;
         }
         if (p.is_interpreted || needs_copies_) [[unlikely]] {
-            run_with_copies(p, function_name);
+            run_with_copies(p, writes_to_existing, function_name);
             return;
         }
         if (p.arena_bytes == 0) {
@@ -340,8 +341,9 @@ private:
         typename P::execution(p, bases_).run();
     }
 
-    /// Every output through memory of its own, then to where the caller wants it.
-    CALQUE_COLD void run_with_copies(plan const& p, std::string const& function_name) {
+    /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
+    /// outputs lie; else all are contiguous.
+    CALQUE_COLD void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name) {
         std::size_t offsets[output_count == 0 ? 1 : output_count];
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {
@@ -361,7 +363,7 @@ private:
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.values[schedule.outputs[o]].extents;
             std::byte const* const from = bases_[argument_count + o];
-            if (!needs_copies_ || outputs_[o].copy == nullptr) {
+            if (!may_be_strided || outputs_[o].copy == nullptr) {
                 kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(extents.size()) * output_bytes(o));
                 continue;
             }
@@ -374,42 +376,38 @@ private:
     }
 
     void run_into_temporaries(plan const& p) {
+        if (graph_runner const runner = eager_runner.load(std::memory_order_acquire)) {
+            run_by(runner);
+            return;
+        }
         if constexpr (code::may_be_interpreted) {
-            if (p.is_interpreted) {
-                interpret();
+            if (p.is_interpreted) { // dynamic extents broadcast although fusion relies on equal ones
+                struct traced_graph {
+                    static constexpr graph::graph_view view() { return P::traced::graph.view(); }
+                };
+                run_by(&graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>::run);
                 return;
             }
         }
         execute(p);
     }
 
-    /// Op by op: where dynamic extents broadcast although fusion relies on equal ones.
-    void interpret() const {
-        struct traced_graph {
-            static constexpr graph::graph_view view() { return P::traced::graph.view(); }
-        };
+    /// Op by op.
+    void run_by(graph_runner runner) const {
         shape extents[argument_count == 0 ? 1 : argument_count];
         strides steps[argument_count == 0 ? 1 : argument_count];
         read_key<typename P::layout>(key_.words, extents, steps);
-        std::vector<graph::tensor> arguments;
+        dtype types[argument_count == 0 ? 1 : argument_count]{};
         for (int a = 0; a < argument_count; ++a) {
-            graph::tensor& t = arguments.emplace_back(P::argument_type(a), extents[a]);
-            kernels::copy_strided(extents[a], {t.data.data(), contiguous_strides(extents[a])}, {bases_[a], steps[a]},
-                                  size_of(t.type));
+            types[a] = P::argument_type(a);
         }
-        std::vector<graph::tensor> results(static_cast<std::size_t>(output_count));
-        graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>::run(
-            traced_graph::view(), arguments.data(), results.data());
-        for (int o = 0; o < output_count; ++o) {
-            graph::tensor const& t = results[static_cast<std::size_t>(o)];
-            std::memcpy(bases_[argument_count + o], t.data.data(), t.data.size());
-        }
+        run_on_tensors(runner, P::traced::graph.view(), {argument_count, types, extents, steps, bases_, output_count});
     }
 
     typename P::key key_;
     std::byte* bases_[argument_count + output_count + 2];
     bound_output outputs_[output_count == 0 ? 1 : output_count];
-    bool needs_copies_ = false;
+    bool needs_copies_ = eager_runner.load(std::memory_order_relaxed) != nullptr;
     std::int64_t violation_ = graph::violation::none;
 };
 

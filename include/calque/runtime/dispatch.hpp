@@ -91,7 +91,8 @@ public:
     auto operator()(Args const&... args) const {
         using set = combinations<Args...>;
         static_assert((std::is_same_v<Args, any_array> || ...), "calque: dispatch is for calls with any_arrays");
-        static_assert(set::first < set::count, "calque: the function cannot be traced for any of these dtypes and ranks");
+        static_assert(set::first < set::count,
+                      "calque: the function cannot be traced for any of these dtypes and ranks");
         any_array const* const arrays[] = {pointer_to(args)...};
         std::size_t const wanted = set::find(arrays);
         std::optional<typename set::result> result;

@@ -71,7 +71,9 @@ public:
                 double const was = static_cast<double>(before_.extent(leaf, axis));
                 double const is = static_cast<double>(now_.extent(leaf, axis));
                 // An extent that differs counts as one; how much it differs decides between equals.
-                sum += now_.has_extent_of(before_, leaf, axis) ? 0 : 1 + std::abs(was - is) / (1 + std::abs(was) + std::abs(is)) / 1e2;
+                sum += now_.has_extent_of(before_, leaf, axis)
+                           ? 0
+                           : 1 + std::abs(was - is) / (1 + std::abs(was) + std::abs(is)) / 1e2;
             }
             sum += is_laid_out_differently(leaf) ? 0.5 : 0;
         }
@@ -86,9 +88,7 @@ private:
         return now_.class_words == nullptr && now_.is_strided(leaf) != before_.is_strided(leaf);
     }
 
-    text& begin_difference(text& out) {
-        return out << (count_++ == 0 ? "" : "; ");
-    }
+    text& begin_difference(text& out) { return out << (count_++ == 0 ? "" : "; "); }
 
     text& begin_difference(text& out, int leaf) {
         begin_difference(out);

@@ -58,28 +58,36 @@ public:
     template <class... Args>
     auto operator()(Args const&... args) const {
         using general = general_program<Args...>;
-        return choice::choose(
-            *state_,
-            [&]<class P>() CALQUE_INLINE_LAMBDA {
-                runtime::call<P> call(args...);
-                auto const& plan = find_plan(call);
-                if constexpr (P::result_count != 0) {
-                    auto result = make_result<typename general::result, typename general::outputs>(
-                        [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
-                    call.template run<false>(plan, result, state_->options().name);
-                    return result;
-                } else {
-                    std::tuple<> nothing;
-                    call.template run<false>(plan, nothing, state_->options().name);
-                }
-            },
-            args...);
+        if (!detail::call_timer::is_due(*state_)) [[likely]] {
+            return choice::choose(
+                *state_,
+                [&]<class P>() CALQUE_INLINE_LAMBDA {
+                    runtime::call<P> call(args...);
+                    auto const& plan = find_plan(call);
+                    if constexpr (P::result_count != 0) {
+                        auto result = make_result<typename general::result, typename general::outputs>(
+                            [&](auto i) CALQUE_INLINE_LAMBDA { return call.extents_of(plan, i); });
+                        call.template run<false>(plan, result, state_->options().name);
+                        return result;
+                    } else {
+                        std::tuple<> nothing;
+                        call.template run<false>(plan, nothing, state_->options().name);
+                    }
+                },
+                args...);
+        }
+        detail::call_timer const timer(*state_);
+        return (*this)(args...); // as above: its result type is known by now
     }
 
     /// The same, writing to arrays that exist: several outputs as `std::tie(a, b)`. Containers of another shape are
     /// resized; views and spans of another shape throw `shape_error`. An output may share memory with an argument.
     template <class Outputs, class... Args>
     void into(Outputs&& outputs, Args const&... args) const {
+        if (detail::call_timer::is_due(*state_)) [[unlikely]] {
+            detail::call_timer const timer(*state_);
+            return into(outputs, args...);
+        }
         choice::choose(
             *state_,
             [&]<class P>() CALQUE_INLINE_LAMBDA {
@@ -116,8 +124,7 @@ public:
     /// Makes the plan that a call with such arguments will find.
     template <class... Args>
     void prepare(Args const&... args) const {
-        choice::choose(
-            *state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(args...))); }, args...);
+        choice::choose(*state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(args...))); }, args...);
     }
 
     /// What a call with such arguments runs.

@@ -6,6 +6,7 @@
 #include <calque/core/error.hpp>
 #include <calque/runtime/explain.hpp>
 #include <calque/runtime/plan_classes.hpp>
+#include <calque/runtime/registry.hpp>
 #include <calque/runtime/retrace_history.hpp>
 #include <calque/runtime/warnings.hpp>
 
@@ -19,31 +20,10 @@ namespace calque {
 inline namespace v0 {
 namespace detail {
 
-/// What is counted of a function, or of its calls with some types of arguments.
-struct call_counts {
-    std::uint64_t traces = 0;
-    std::uint64_t shapes = 0; // new extents that an earlier trace served
-    std::uint64_t hits = 0;
-    std::uint64_t evictions = 0;
-    std::uint64_t trace_nanoseconds = 0;
-    std::size_t kept = 0; // plans, or classes of shapes
-
-    call_counts& operator+=(call_counts const& other) {
-        traces += other.traces;
-        shapes += other.shapes;
-        hits += other.hits;
-        evictions += other.evictions;
-        trace_nanoseconds += other.trace_nanoseconds;
-        kept += other.kept;
-        return *this;
-    }
-};
-
 /// The plans of one set of argument types: what all of them can tell.
 class plans_of_types {
 public:
-    plans_of_types(void const* which, key_description const& description)
-        : which_(which), description_(description) {}
+    plans_of_types(void const* which, key_description const& description) : which_(which), description_(description) {}
     virtual ~plans_of_types() = default;
 
     virtual call_counts counts() const = 0;
@@ -68,13 +48,14 @@ inline shape_policy policy_for(key_description const& d, function_options const&
     return d.is_from_signature ? shape_policy::dynamic : options.shapes;
 }
 
-class function_state {
+class function_state final : public registered_function {
 public:
-    explicit function_state(function_options options) : options_(std::move(options)) {}
+    explicit function_state(function_options options) : options_(std::move(options)) { register_this(); }
     function_state(function_state const&) = delete;
     function_state& operator=(function_state const&) = delete;
 
     ~function_state() {
+        unregister();
         for (plans_of_types* p = first_.load(); p != nullptr;) {
             delete std::exchange(p, p->next);
         }
@@ -111,7 +92,9 @@ public:
         }
     }
 
-    CALQUE_COLD call_counts counts() const {
+    std::string const& registered_name() const override { return options_.name; }
+
+    CALQUE_COLD call_counts counts() const override {
         call_counts sum;
         for_each([&](plans_of_types const& p) { sum += p.counts(); });
         return sum;

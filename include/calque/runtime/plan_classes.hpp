@@ -21,7 +21,7 @@ namespace detail {
 class plan_classes {
 public:
     plan_classes(key_description const& description, shape_policy policy, function_options const& options)
-        : description_(description), policy_(policy), options_(options) {}
+        : description_(description), policy_(policy), options_(options), serve_all_(is_static_signature(description)) {}
 
     /// Whether a trace has been made that serves every key, so that nothing is left to look up.
     bool serve_all() const { return serve_all_.load(std::memory_order_acquire); }
@@ -73,7 +73,7 @@ public:
 
     CALQUE_COLD void clear() {
         std::lock_guard lock(mutex_);
-        serve_all_.store(false, std::memory_order_relaxed);
+        serve_all_.store(is_static_signature(description_), std::memory_order_relaxed);
         list_.clear();
     }
 
@@ -91,6 +91,15 @@ private:
         std::vector<std::int64_t> words;
         mutable std::uint64_t used; // when a call with new extents came
     };
+
+    /// Static shapes never trace, also where the strides of an argument keep a call from the plan of the compiler.
+    static bool is_static_signature(key_description const& d) {
+        bool all = d.is_from_signature;
+        for (int leaf = 0; leaf < d.leaf_count; ++leaf) {
+            all = all && d.declared[leaf].is_static();
+        }
+        return all;
+    }
 
     std::vector<entry>::const_iterator search(std::vector<std::int64_t> const& words) const {
         return std::find_if(list_.begin(), list_.end(), [&](entry const& e) { return e.words == words; });
@@ -125,7 +134,7 @@ private:
     key_description const& description_;
     shape_policy const policy_;
     function_options const& options_;
-    std::atomic<bool> serve_all_{false};
+    std::atomic<bool> serve_all_;
     mutable std::mutex mutex_;
     std::vector<entry> list_;
     mutable std::uint64_t clock_ = 0;

@@ -145,9 +145,7 @@ public:
 private:
     CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) {
         auto made = std::make_unique<cached_plan<P>>();
-        policy_.run(k.words, [&] {
-            P::template make<typename P::mismatch>(*made, k.words, state_.options().name);
-        });
+        policy_.run(k.words, [&] { P::template make<typename P::mismatch>(*made, k.words, state_.options().name); });
         return made;
     }
 

@@ -165,8 +165,8 @@ struct program {
     }
     static constexpr dtype argument_type(int argument) { return argument_type(argument, leaves{}); }
 
-    /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit, `Mismatch` if equal names are different
-    /// extents; nothing has been written then.
+    /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit, `Mismatch` if equal names are
+    /// different extents; nothing has been written then.
     template <class Mismatch = shape_error>
     static constexpr void make(plan& p, std::int64_t const* words, std::string_view function_name) {
         shape extents[layout::count == 0 ? 1 : layout::count];
@@ -224,7 +224,8 @@ private:
                 for (int b = 0; is_named(declared[a][i]) && b <= a; ++b) {
                     for (int j = 0; j < declared[b].rank; ++j) {
                         if (declared[b][j] == declared[a][i] && extents[b][j] != extents[a][i]) {
-                            throw_different<Mismatch>(function_name, declared[a][i], b, extents[b][j], a, extents[a][i]);
+                            throw_different<Mismatch>(function_name, declared[a][i], b, extents[b][j], a,
+                                                      extents[a][i]);
                         }
                     }
                 }

@@ -4,7 +4,7 @@
 
 #include <calque/runtime/function_options.hpp>
 
-#include <deque>
+#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -31,7 +31,7 @@ public:
         ++calls_in_window_;
         while (calls_in_window_ - runs_.front() > options.warn_window) {
             calls_in_window_ -= runs_.front();
-            runs_.pop_front();
+            runs_.erase(runs_.begin());
         }
         return options.warn_after != 0 && runs_.size() >= options.warn_after;
     }
@@ -40,7 +40,7 @@ public:
     std::uint64_t calls() const { return calls_in_window_; }
 
 private:
-    std::deque<std::uint64_t> runs_; // calls of each
+    std::vector<std::uint64_t> runs_; // calls of each; a few, so that the first is soon erased
     std::uint64_t calls_in_window_ = 0;
     std::uint64_t calls_seen_ = 0;
 };

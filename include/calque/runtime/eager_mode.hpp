@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Calls that run op by op, on tensors: where kernels cannot, and where the user wants to watch.
+#pragma once
+
+#include <calque/graph/interpreter_tensor.hpp>
+#include <calque/kernels/cpu/movement.hpp>
+#include <calque/runtime/iteration.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+
+/// Runs a graph op by op.
+using graph_runner = void (*)(graph::graph_view const& g, graph::tensor const* arguments, graph::tensor* results);
+
+/// What runs all calls instead of their kernels, while `calque::run_eagerly` is on.
+inline constinit std::atomic<graph_runner> eager_runner{nullptr};
+
+/// The arrays of a call, for who does not know its types.
+struct call_arrays {
+    int argument_count;
+    dtype const* types;
+    shape const* extents;
+    strides const* steps;
+    std::byte* const* bases; // of the arguments, then of the contiguous outputs
+    int output_count;
+};
+
+/// Runs a call op by op: copies its arguments to tensors, and the results to its outputs.
+CALQUE_COLD inline void run_on_tensors(graph_runner run, graph::graph_view const& g, call_arrays const& call) {
+    std::vector<graph::tensor> arguments;
+    for (int a = 0; a < call.argument_count; ++a) {
+        graph::tensor& t = arguments.emplace_back(call.types[a], call.extents[a]);
+        kernels::copy_strided(call.extents[a], {t.data.data(), contiguous_strides(call.extents[a])},
+                              {call.bases[a], call.steps[a]}, size_of(t.type));
+    }
+    std::vector<graph::tensor> results(static_cast<std::size_t>(call.output_count));
+    run(g, arguments.data(), results.data());
+    for (int o = 0; o < call.output_count; ++o) {
+        graph::tensor const& t = results[static_cast<std::size_t>(o)];
+        if (!t.data.empty()) {
+            std::memcpy(call.bases[call.argument_count + o], t.data.data(), t.data.size());
+        }
+    }
+}
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// `calque::report()`: what every traced function of the process has done, as text and as JSON.
+#pragma once
+
+#include <calque/core/text.hpp>
+#include <calque/runtime/registry.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace calque {
+inline namespace v0 {
+
+/// What a function has done since it was made.
+struct function_report {
+    std::string name;
+    std::uint64_t traces;
+    std::uint64_t shapes;    ///< new extents that an earlier trace served
+    std::uint64_t hits;      ///< calls that traced nothing
+    std::uint64_t evictions; ///< traces that were dropped for newer ones
+    std::size_t kept;        ///< traces that are kept
+    std::chrono::nanoseconds trace_time;
+    std::uint64_t timed_calls;         ///< while `calque::time_calls` was on
+    std::chrono::nanoseconds run_time; ///< of these calls, traces included
+    std::size_t ended;                 ///< 0, or how many functions of this name that are no more the counts are of
+};
+
+/// All functions of the process.
+class process_report {
+public:
+    explicit process_report(std::vector<function_report> functions) : functions_(std::move(functions)) {}
+
+    std::vector<function_report> const& functions() const& { return functions_; }
+    std::vector<function_report> functions() && { return std::move(functions_); } // for (... : report().functions())
+
+    /// A table, a line for each function.
+    CALQUE_COLD std::string text() const {
+        calque::text out;
+        append_row(out, "function", {"traces", "shapes", "hits", "evicted", "kept", "trace us", "timed", "run us"});
+        for (function_report const& f : functions_) {
+            std::string name = f.name;
+            if (f.ended != 0) {
+                name += " (ended)";
+            }
+            append_row(out, name,
+                       {std::to_string(f.traces), std::to_string(f.shapes), std::to_string(f.hits),
+                        std::to_string(f.evictions), std::to_string(f.kept), microseconds(f.trace_time),
+                        std::to_string(f.timed_calls), microseconds(f.run_time)});
+        }
+        return out.string();
+    }
+
+    /// `{"functions": [{"name": "loss", "traces": 2, ...}, ...]}`; times in nanoseconds.
+    CALQUE_COLD std::string json() const {
+        calque::text out;
+        out << "{\"functions\": [";
+        bool is_first = true;
+        for (function_report const& f : functions_) {
+            out << (is_first ? "" : ", ") << "{\"name\": ";
+            append_quoted(out, f.name);
+            out << ", \"traces\": " << f.traces << ", \"shapes\": " << f.shapes << ", \"hits\": " << f.hits
+                << ", \"evictions\": " << f.evictions << ", \"kept\": " << f.kept
+                << ", \"trace_nanoseconds\": " << f.trace_time.count() << ", \"timed_calls\": " << f.timed_calls
+                << ", \"run_nanoseconds\": " << f.run_time.count() << ", \"ended\": " << f.ended << '}';
+            is_first = false;
+        }
+        out << "]}";
+        return out.string();
+    }
+
+private:
+    static void append_row(calque::text& out, std::string_view name, std::vector<std::string> const& columns) {
+        out << name;
+        for (std::size_t i = name.size(); i < 40; ++i) {
+            out << ' ';
+        }
+        for (std::string const& column : columns) {
+            for (std::size_t i = column.size(); i < 11; ++i) {
+                out << ' ';
+            }
+            out << ' ' << column;
+        }
+        out << '\n';
+    }
+
+    static std::string microseconds(std::chrono::nanoseconds time) { return std::to_string(time.count() / 1000); }
+
+    static void append_quoted(calque::text& out, std::string_view s) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        out << '"';
+        for (char const c : s) {
+            auto const code = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                out << '\\' << c;
+            } else if (code < 0x20) {
+                out << "\\u00" << digits[code / 16] << digits[code % 16];
+            } else {
+                out << c;
+            }
+        }
+        out << '"';
+    }
+
+    std::vector<function_report> functions_;
+};
+
+/// What every traced function of the process has done: those that live, the oldest first, then those that have ended,
+/// added up by name. Copies of a function are one.
+CALQUE_COLD inline process_report report() {
+    std::vector<function_report> functions;
+    for (detail::function_registry::summary const& s : detail::function_registry::instance().list()) {
+        detail::call_counts const& c = s.counts;
+        auto const time = [](std::uint64_t nanoseconds) {
+            return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
+        };
+        functions.push_back({s.name, c.traces, c.shapes, c.hits, c.evictions, c.kept, time(c.trace_nanoseconds),
+                             s.timed.count, time(s.timed.nanoseconds), s.ended});
+    }
+    return process_report(std::move(functions));
+}
+
+} // namespace v0
+} // namespace calque
