@@ -213,6 +213,24 @@ TEST_CASE("a miss is explained against the closest key, by name, with a remedy")
     contains(doubles.reason, "cast");
 }
 
+TEST_CASE("other array types of the same shape are explained") {
+    auto const f = calque::function(total);
+    f.prepare(ones(3));
+    auto const why = f.explain(std::vector<float>{1, 2, 3});
+    CHECK_FALSE(why.hit);
+    contains(why.reason, "arrays of another C++ type");
+    contains(why.reason, "signature");
+}
+
+TEST_CASE("plans can be prepared by specs") {
+    auto const f = calque::function(product);
+    f.prepare<spec<float, 2, 3>, spec<float, 3, 4>>();
+    CHECK(f.trace_count() == 1);
+    f.freeze();
+    CHECK(f(matrix(xt::ones<float>({2, 3})), matrix(xt::ones<float>({3, 4})))(1, 3) == 3.f);
+    CHECK(f.hit_count() == 1);
+}
+
 TEST_CASE("explanations name the fields of structures") {
     auto const f = calque::function(add_weights);
     auto const layer = [](std::size_t n) { return dense<calque::host>{xt::ones<float>({n, n}), xt::ones<float>({n})}; };

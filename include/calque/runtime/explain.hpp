@@ -48,6 +48,10 @@ public:
         for (int leaf = 0; leaf < now_.description->leaf_count; ++leaf) {
             compare_leaf(out, leaf, found);
         }
+        if (!found.any()) {
+            found.declared = true;
+            begin_difference(out) << "the same dtypes and shapes, in arrays of another C++ type";
+        }
         if (count_ > limit) {
             out << "; and " << count_ - limit << " more";
         }

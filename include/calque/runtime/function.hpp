@@ -127,6 +127,17 @@ public:
         choice::choose(*state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(args...))); }, args...);
     }
 
+    /// The same for arrays that do not exist yet, by their specs: `prepare<spec<float, 64, 784>, spec<float, 10>>()`
+    /// makes the plan that calls with such xt::xtensors will find.
+    template <array_spec... Specs>
+        requires(sizeof...(Specs) != 0)
+    void prepare() const {
+        static_assert((Specs::is_static && ...), "calque: prepare<...>: a plan has extents; write all of them");
+        prepare(make_array<output_array_t<
+                    detail::dynamic_spec_t<typename Specs::value_type, static_cast<std::size_t>(Specs::rank)>>>(
+            Specs::shape.extents)...);
+    }
+
     /// What a call with such arguments runs.
     template <class... Args>
     plan_description plan(Args const&... args) const {
