@@ -42,7 +42,7 @@ private:
         };
         (for_each_leaf(std::get<I>(arguments), add), ...);
         sequence<graph::value> gradients(by.size());
-        passes::pull_back(&y, &u, 1, by.data(), by.size(), gradients.data());
+        passes::pull_back<typename graph::op_set_for<F>::type>(&y, &u, 1, by.data(), by.size(), gradients.data());
         int next = 0;
         auto const replace = [&]<class Leaf>(Leaf& leaf) {
             if constexpr (is_floating_handle<Leaf>) {

@@ -29,7 +29,7 @@ constexpr void differentiate_by(Y const& y, Trees&... trees) {
     (for_each_leaf(trees, add), ...);
     sequence<graph::value> gradients(by.size());
     if (!by.empty()) {
-        passes::differentiate(from, by.data(), by.size(), gradients.data());
+        passes::differentiate<typename graph::op_set_for<Y>::type>(from, by.data(), by.size(), gradients.data());
     }
     int next = 0;
     auto const replace = [&]<class Leaf>(Leaf& leaf) {

@@ -46,18 +46,19 @@ constexpr graph::value for_each_unit_array(graph::value x, Fn fn) {
 
 /// The derivative of `y` by `x`: [extents of y..., extents of x...]. Forward: a tangent for each element of x; else a
 /// cotangent for each element of y.
+template <class Ops>
 constexpr graph::value jacobian_of(graph::value y, graph::value x, bool forward) {
     using namespace graph;
     if (!forward) {
         return for_each_unit_array(y, [&](value unit) {
             value result;
-            passes::pull_back(&y, &unit, 1, &x, 1, &result);
+            passes::pull_back<Ops>(&y, &unit, 1, &x, 1, &result);
             return result;
         });
     }
     value const columns = for_each_unit_array(x, [&](value unit) {
         value result;
-        passes::push_forward(&x, &unit, 1, &y, 1, &result);
+        passes::push_forward<Ops>(&x, &unit, 1, &y, 1, &result);
         return result;
     });
     std::uint64_t permutation = 0;
@@ -126,7 +127,8 @@ private:
             }
             bool const forward = Mode == jacobian_mode::by_shape ? detail::is_forward_cheaper(from.shape(), by.shape())
                                                                  : Mode == jacobian_mode::forward;
-            return expr<T>(detail::jacobian_of(from, by, forward), result.shared());
+            return expr<T>(detail::jacobian_of<typename graph::op_set_for<F>::type>(from, by, forward),
+                           result.shared());
         }
     }
 };

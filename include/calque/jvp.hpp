@@ -51,7 +51,8 @@ private:
             sequence<graph::value> results;
             for_each_leaf(tangent, [&](auto const& leaf) { results.push_back(leaf.value()); });
             sequence<graph::value> changes(results.size());
-            passes::push_forward(by.data(), along.data(), by.size(), results.data(), results.size(), changes.data());
+            passes::push_forward<typename graph::op_set_for<F>::type>(by.data(), along.data(), by.size(),
+                                                                      results.data(), results.size(), changes.data());
             int next = 0;
             for_each_leaf(tangent, [&]<class Leaf>(Leaf& leaf) { leaf = Leaf(changes[next++], leaf.shared()); });
             return std::tuple{y, tangent};

@@ -57,8 +57,8 @@ private:
             sequence<graph::value> by;
             for_each_leaf(wrt, [&](auto const& leaf) { by.push_back(leaf.value()); });
             sequence<graph::value> gradients(by.size());
-            passes::pull_back(floating.data(), cotangents.data(), floating.size(), by.data(), by.size(),
-                              gradients.data());
+            passes::pull_back<typename graph::op_set_for<F>::type>(floating.data(), cotangents.data(), floating.size(),
+                                                                   by.data(), by.size(), gradients.data());
             next = 0;
             for_each_leaf(wrt, [&]<class Leaf>(Leaf& leaf) { leaf = Leaf(gradients[next++], leaf.shared()); });
             return std::tuple{y, wrt};

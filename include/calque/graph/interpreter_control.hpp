@@ -100,8 +100,9 @@ private:
         extent_t const steps = input(counts_.carried).extents[0];
         auto const size = static_cast<std::size_t>(steps);
         control_results out;
-        out.stacked.resize(static_cast<std::size_t>(counts_.yields - counts_.carried), std::vector<tensor>(size));
-        out.histories.resize(static_cast<std::size_t>(counts_.carried), std::vector<tensor>(size));
+        for (int k = 0; k < counts_.yields; ++k) {
+            (k < counts_.carried ? out.histories : out.stacked).emplace_back(size);
+        }
         std::vector<tensor> carried = initial();
         for (extent_t step = 0; step < steps; ++step) {
             auto const position = static_cast<std::size_t>(counts_.backwards ? steps - 1 - step : step);

@@ -85,6 +85,13 @@ constexpr shape infer_shape(inference& in) {
 template <class Op>
 inline constexpr op_code code_of = static_cast<op_code>(detail::index_in<Op>(op_set{}));
 
+/// `op_set`, as a type that depends on `T`. A pass over all operations is compiled where a template that names it so is
+/// instantiated; else where the template is declared, for everyone.
+template <class T>
+struct op_set_for {
+    using type = op_set;
+};
+
 /// The operation of a code.
 template <op_code Code>
 using op_at = type_at_t<typename detail::as_type_list<op_set>::type, static_cast<std::size_t>(Code)>;

@@ -143,7 +143,7 @@ private:
                     }
                 }
                 sequence<node_id> gradients;
-                differentiate_seeds<graph::op_set>(owner_, seeds, captures, gradients);
+                differentiate_seeds<typename graph::op_set_for<Needs>::type>(owner_, seeds, captures, gradients);
                 for (node_id const gradient : gradients) {
                     inputs.push_back(yield(gradient));
                 }
@@ -228,7 +228,7 @@ private:
             wrt.push_back(id);
         }
         sequence<node_id> gradients;
-        differentiate_seeds<graph::op_set>(owner_, seeds, wrt, gradients);
+        differentiate_seeds<typename graph::op_set_for<Needs>::type>(owner_, seeds, wrt, gradients);
 
         sequence<node_id> yields;
         for (int i = 0; i < floating.size(); ++i) {

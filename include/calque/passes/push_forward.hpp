@@ -18,6 +18,7 @@ using namespace graph;
 /// Its own reverse derivative by u, along the tangents t of the inputs, is J t: the forward rule. (J. Townsend, "A new
 /// trick for calculating Jacobian vector products", 2017.) What is left depends on no element of u, which here is a
 /// copy of the result.
+template <class Ops>
 class forward_mode {
 public:
     constexpr forward_mode(value const* wrt, value const* tangents, int count, value const* results, int result_count)
@@ -95,14 +96,14 @@ private:
                 seeds.push_back({is_elementwise ? sum_like(adjoint, input).id : adjoint.id, known(input.id)});
             }
         };
-        vjp_table<decltype(receive)>::template call<graph::op_set>(u, y, receive);
+        vjp_table<decltype(receive)>::template call<Ops>(u, y, receive);
         if (seeds.empty()) {
             return -1;
         }
         sequence<node_id> by;
         by.push_back(u.id);
         sequence<node_id> result;
-        differentiate_seeds<graph::op_set>(owner_, seeds, by, result);
+        differentiate_seeds<Ops>(owner_, seeds, by, result);
         return result[0];
     }
 
@@ -127,13 +128,13 @@ private:
             return;
         }
         sequence<node_id> adjoints;
-        differentiate_seeds<graph::op_set>(owner_, seeds, sources, adjoints);
+        differentiate_seeds<Ops>(owner_, seeds, sources, adjoints);
         sequence<seed> along;
         for (int i = 0; i < sources.size(); ++i) {
             along.push_back({adjoints[i], known(sources[i])});
         }
         sequence<node_id> changes;
-        differentiate_seeds<graph::op_set>(owner_, along, copies, changes);
+        differentiate_seeds<Ops>(owner_, along, copies, changes);
         for (int i = 0; i < results.size(); ++i) {
             tangents_[results[i] - first_] = changes[i];
         }
@@ -170,9 +171,10 @@ private:
 /// them. Each has its result's shape.
 ///
 /// Forward mode: one walk over the nodes between them, in order.
+template <class Ops = graph::op_set>
 constexpr void push_forward(graph::value const* wrt, graph::value const* tangents, int count,
                             graph::value const* results, int result_count, graph::value* changes) {
-    detail::forward_mode const forward(wrt, tangents, count, results, result_count);
+    detail::forward_mode<Ops> const forward(wrt, tangents, count, results, result_count);
     for (int i = 0; i < result_count; ++i) {
         changes[i] = forward.of(results[i]);
     }

@@ -401,7 +401,8 @@ private:
         for (int a = 0; a < argument_count; ++a) {
             types[a] = P::argument_type(a);
         }
-        run_on_tensors(runner, P::traced::graph.view(), {argument_count, types, extents, steps, bases_, output_count});
+        run_on_tensors(runner, P::traced::graph.view(),
+                       call_arrays{argument_count, types, extents, steps, bases_, output_count});
     }
 
     typename P::key key_;

@@ -31,7 +31,10 @@ struct call_arrays {
 };
 
 /// Runs a call op by op: copies its arguments to tensors, and the results to its outputs.
-CALQUE_COLD inline void run_on_tensors(graph_runner run, graph::graph_view const& g, call_arrays const& call) {
+///
+/// A template, so that only programs with calls compile the copies.
+template <class Call = call_arrays>
+CALQUE_COLD void run_on_tensors(graph_runner run, graph::graph_view const& g, Call const& call) {
     std::vector<graph::tensor> arguments;
     for (int a = 0; a < call.argument_count; ++a) {
         graph::tensor& t = arguments.emplace_back(call.types[a], call.extents[a]);

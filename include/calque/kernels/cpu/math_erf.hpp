@@ -19,6 +19,9 @@ struct erf_tables {
 };
 
 /// Steps from one entry to the next along the Taylor series of y'' = -2 x y', in long double.
+///
+/// A template, as what depends on nothing is evaluated where it is declared, for everyone.
+template <class T>
 constexpr erf_tables make_erf_tables() {
     erf_tables tables;
     long double const h = 1 / 128.L;
@@ -44,9 +47,8 @@ constexpr erf_tables make_erf_tables() {
     return tables;
 }
 
-/// A template, so that only programs that use it compute it.
 template <class T>
-alignas(64) inline constexpr erf_tables erf_table = make_erf_tables();
+alignas(64) inline constexpr erf_tables erf_table = make_erf_tables<T>();
 
 /// The Taylor series of erf around the table's entry below |x|.
 ///
