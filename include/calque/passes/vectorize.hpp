@@ -4,16 +4,11 @@
 #pragma once
 
 #include <calque/graph/batches.hpp>
+#include <calque/passes/vectorize_control.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace passes {
-
-/// A mapped argument: the batch, whose first axis counts examples, and the `example` of it that stands for one of them.
-struct mapped_argument {
-    graph::value batch;
-    graph::value part;
-};
 
 namespace detail {
 
@@ -144,42 +139,70 @@ struct batch_table {
 
 class vectorizer {
 public:
-    constexpr vectorizer(mapped_argument const* arguments, int count, value const* results, int result_count)
-        : owner_(*arguments[0].batch.owner), reference_(arguments[0].batch), first_(arguments[0].part.id) {
-        node_id last = first_;
-        for (int i = 0; i < count; ++i) {
-            first_ = arguments[i].part.id < first_ ? arguments[i].part.id : first_;
-            last = arguments[i].part.id > last ? arguments[i].part.id : last;
-        }
-        for (int i = 0; i < result_count; ++i) {
-            last = results[i].id > last ? results[i].id : last;
-        }
-        images_.resize(last - first_ + 1);
+    /// `active`: which examples need the results, [B]; none: all do.
+    constexpr vectorizer(mapped_argument const* arguments, int count, value const* results, int result_count,
+                         value active)
+        : owner_(*arguments[0].batch.owner), reference_(arguments[0].batch), active_(active),
+          first_(first_part(arguments, count)), last_(last_node(arguments, count, results, result_count)),
+          mapped_(owner_, first_, last_ - first_ + 1), images_(last_ - first_ + 1) {
         for (node_id& image : images_) {
             image = not_mapped;
         }
         for (int i = 0; i < count; ++i) {
-            images_[arguments[i].part.id - first_] = arguments[i].batch.id;
+            mapped_.add(arguments[i].part.id);
+            set(arguments[i].part.id, arguments[i].batch);
         }
-        find_mapped();
+        mapped_.find();
+        for (node_id id = first_; id <= last_; ++id) {
+            if (mapped_.contains(id) && image(id) == not_mapped) {
+                image(id) = unused;
+            }
+        }
         for (int i = 0; i < result_count; ++i) {
             need(results[i].id);
         }
-        for (node_id id = last; id >= first_; --id) {
+        for (node_id id = last_; id >= first_; --id) {
             for (int k = 0; is_needed(id) && k < owner_[id].input_count; ++k) {
                 need(owner_.input(id, k));
             }
         }
-        for (node_id id = first_; id <= last; ++id) {
-            if (is_needed(id) && owner_.is_visible(owner_[id].region)) { // others belong to a branch or loop
-                images_[id - first_] = image_of(id);
+        for (node_id id = first_; id <= last_; ++id) {
+            if (!is_needed(id) || !owner_.is_visible(owner_[id].region)) {
+                continue; // what belongs to a branch or loop is computed with it
+            }
+            if (is_control(owner_[id])) {
+                control_batch<vectorizer>(*this, owner_, mapped_, id).run();
+            } else {
+                image(id) = image_of(id);
             }
         }
     }
 
     constexpr value batch(value result) const {
-        bool const is_mapped = result.id >= first_ && images_[result.id - first_] >= 0;
-        return is_mapped ? value{&owner_, images_[result.id - first_]} : repeat(result, reference_);
+        bool const has_batch = result.id >= first_ && images_[result.id - first_] >= 0;
+        return has_batch ? value{&owner_, images_[result.id - first_]} : repeat(result, reference_);
+    }
+
+    // ---- for branches and loops
+
+    constexpr value active() const { return active_; }
+    constexpr value repeated(value x) const { return repeat(x, reference_); }
+    constexpr node_id last() const { return last_; }
+    constexpr bool is_needed(node_id id) const { return images_[id - first_] == needed; }
+    constexpr void set(node_id id, value batch) { image(id) = batch.id; }
+
+    /// All batches as of now; the reference is the first one.
+    constexpr sequence<mapped_argument> known() const {
+        sequence<mapped_argument> all;
+        for (bool is_reference : {true, false}) {
+            for (node_id id = first_; id <= last_; ++id) {
+                node_id const batch = images_[id - first_];
+                if (batch >= 0 && (batch == reference_.id) == is_reference) {
+                    all.push_back({{&owner_, batch}, {&owner_, id}});
+                }
+            }
+        }
+        return all;
     }
 
 private:
@@ -188,25 +211,32 @@ private:
     static constexpr node_id unused = -2;
     static constexpr node_id needed = -3;
 
-    /// What depends on the elements of an argument. Who reads a shape only is the same for all examples.
-    constexpr void find_mapped() {
-        for (node_id id = first_; id < first_ + images_.size(); ++id) {
-            node const& n = owner_[id];
-            for (int k = 0; k < n.input_count && is_read(n, k); ++k) {
-                node_id const input = owner_.input(id, k) - first_;
-                if (input >= 0 && images_[input] != not_mapped && images_[id - first_] == not_mapped) {
-                    images_[id - first_] = unused;
-                }
-            }
+    static constexpr node_id first_part(mapped_argument const* arguments, int count) {
+        node_id first = arguments[0].part.id;
+        for (int i = 1; i < count; ++i) {
+            first = arguments[i].part.id < first ? arguments[i].part.id : first;
         }
+        return first;
+    }
+    static constexpr node_id last_node(mapped_argument const* arguments, int count, value const* results,
+                                       int result_count) {
+        node_id last = arguments[0].part.id;
+        for (int i = 1; i < count; ++i) {
+            last = arguments[i].part.id > last ? arguments[i].part.id : last;
+        }
+        for (int i = 0; i < result_count; ++i) {
+            last = results[i].id > last ? results[i].id : last;
+        }
+        return last;
     }
 
+    constexpr node_id& image(node_id id) { return images_[id - first_]; }
+
     constexpr void need(node_id id) {
-        if (id >= first_ && images_[id - first_] == unused) {
-            images_[id - first_] = needed;
+        if (id >= first_ && image(id) == unused) {
+            image(id) = needed;
         }
     }
-    constexpr bool is_needed(node_id id) const { return images_[id - first_] == needed; }
 
     constexpr node_id image_of(node_id id) {
         value const original{&owner_, id};
@@ -217,14 +247,17 @@ private:
         sequence<node_id> images;
         for (int k = 0; k < owner_[id].input_count; ++k) {
             node_id const input = owner_.input(id, k);
-            images.push_back(input >= first_ ? images_[input - first_] : not_mapped);
+            images.push_back(input >= first_ ? image(input) : not_mapped);
         }
         return batch_table::call(op_set{}, original, {original, reference_, images.data()}).id;
     }
 
     builder& owner_;
     value reference_;
+    value active_;
     node_id first_;
+    node_id last_;
+    mapped_nodes mapped_;
     sequence<node_id> images_; // of the nodes from `first_` on
 };
 
@@ -235,7 +268,7 @@ private:
 ///
 /// Each node between them has the batch rule of its operation applied, in order. The arguments have one first extent.
 constexpr void vectorize(mapped_argument const* arguments, int count, graph::value* results, int result_count) {
-    detail::vectorizer const batches(arguments, count, results, result_count);
+    detail::vectorizer const batches(arguments, count, results, result_count, arguments[0].batch.none());
     for (int i = 0; i < result_count; ++i) {
         results[i] = batches.batch(results[i]);
     }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Copies of what a branch or loop runs: derivatives and batches of it begin with one.
+#pragma once
+
+#include <calque/graph/builder.hpp>
+#include <calque/graph/regions.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace passes {
+namespace detail {
+
+using graph::node_id;
+
+/// Copies the nodes of a region, and of those inside it, into the region that is being built.
+class region_copy {
+public:
+    constexpr region_copy(graph::builder& owner, std::uint16_t from)
+        : owner_(owner), from_(from), images_(owner.node_count()), regions_(owner.view().region_count) {
+        for (node_id& image : images_) {
+            image = -1;
+        }
+        for (int& image : regions_) {
+            image = -1;
+        }
+        regions_[from] = owner.current_region();
+    }
+
+    constexpr void set(node_id id, node_id image) { images_[id] = image; }
+
+    /// What stands for a node: itself, if it is not of the region.
+    constexpr node_id operator[](node_id id) const { return images_[id] < 0 ? id : images_[id]; }
+
+    constexpr void run() {
+        std::uint16_t const region = owner_.current_region();
+        sequence<node_id> inputs;
+        for (node_id id = 0; id < images_.size(); ++id) {
+            graph::node const n = owner_[id];
+            if (images_[id] >= 0 || n.op == graph::code_of<graph::ops::argument> ||
+                !graph::is_within(owner_.view(), n.region, from_) ||
+                (n.op == graph::code_of<graph::ops::yield> && n.region == from_)) {
+                continue;
+            }
+            owner_.set_region(image_of_region(n.region));
+            if (n.input_count == 0) {
+                calque::shape const extents = owner_.shape(id);
+                images_[id] = owner_.add_source(n.op, n.type, extents, n.attribute);
+                continue;
+            }
+            inputs.resize(0);
+            for (int k = 0; k < n.input_count; ++k) {
+                inputs.push_back((*this)[owner_.input(id, k)]);
+            }
+            images_[id] = owner_.add(n.op, inputs.data(), n.input_count, n.attribute);
+        }
+        owner_.set_region(region);
+    }
+
+private:
+    constexpr std::uint16_t image_of_region(std::uint16_t r) {
+        if (regions_[r] < 0) {
+            regions_[r] = owner_.add_region(image_of_region(owner_.view().regions[r].parent));
+        }
+        return static_cast<std::uint16_t>(regions_[r]);
+    }
+
+    graph::builder& owner_;
+    std::uint16_t from_;
+    sequence<node_id> images_;
+    sequence<int> regions_;
+};
+
+} // namespace detail
+} // namespace passes
+} // namespace v0
+} // namespace calque
