@@ -3,8 +3,9 @@
 // gradients of each example and of all, nested, and where examples decide differently.
 #include <calque/calque.hpp>
 
-#include <doctest/doctest.h>
+#include "run_graph.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <tuple>
@@ -12,6 +13,7 @@
 namespace {
 
 using calque::cond;
+using calque::expr;
 using calque::fori_loop;
 using calque::grad;
 using calque::scan;
@@ -19,45 +21,58 @@ using calque::switch_case;
 using calque::unmapped;
 using calque::vmap;
 using calque::while_loop;
+using tests::extents;
+using tests::tensor;
 
 using vector = xt::xtensor<double, 1>;
 using matrix = xt::xtensor<double, 2>;
 
-/// Rows that are no pattern, of which some decide one way and some the other.
-matrix make_rows(std::size_t count) {
-    matrix x(std::array<std::size_t, 2>{count, 3});
-    std::uint64_t state = 1;
-    for (double& element : x) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        element = static_cast<double>(static_cast<std::int32_t>(state >> 32)) / 2147483648.0;
+// ---- by the interpreter: functions are traced when the test runs, so that there can be many
+
+/// What a function of arrays of doubles returns, one array after the other.
+template <class F, class... X>
+std::vector<tensor> run(F const& fn, extents known, X const&... x) {
+    tests::sketch s;
+    std::vector<tensor> const arguments{x...};
+    auto const argument = [&](tensor const& t) {
+        calque::shape declared = t.extents;
+        for (int axis = 0; axis < declared.rank && known == extents::are_dynamic; ++axis) {
+            declared[axis] = calque::dyn;
+        }
+        return expr<double>(s.argument(declared, t.type), nullptr);
+    };
+    std::tuple<std::conditional_t<true, expr<double>, X>...> const handles{argument(x)...};
+    auto const y = std::apply([&](auto const&... handle) { return fn(handle...); }, handles);
+    calque::for_each_leaf(y, [&](auto const& leaf) { s.add_output(leaf.value().id); });
+    REQUIRE(calque::graph::sentence(s.error().why) == "");
+    std::vector<tensor> results(static_cast<std::size_t>(s.view().output_count));
+    tests::interpreter::run(s.view(), arguments.data(), results.data());
+    return results;
+}
+
+tensor row_of(tensor const& x, calque::extent_t i) {
+    calque::shape extents;
+    for (int axis = 1; axis < x.extents.rank; ++axis) {
+        extents.push_back(x.extents[axis]);
     }
-    return x;
+    return tensor::copy_of(extents, x.as<double>() + i * extents.size());
 }
 
-void check_close(vector const& given, vector const& expected) {
-    REQUIRE(given.size() == expected.size());
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        CHECK(given(i) == doctest::Approx(expected(i)).epsilon(1e-12));
-    }
+tensor weights() {
+    return tests::make<double>({3}, {0.5, -1.25, 2});
 }
 
-vector row_of(matrix const& x, std::size_t i) {
-    return xt::view(x, i);
-}
-
-vector const weights = {0.5, -1.25, 2};
-
-/// Checks `fn(row, w)`, which returns an array of 3, on batches of no, one and several rows.
+/// Checks `fn(row, w)` on batches of no, one and several rows, of which some decide one way and some the other.
 template <class F>
 void check(F const& fn) {
-    auto const one = calque::function(fn);
-    auto const all = calque::function(vmap<0, unmapped>(fn));
-    for (std::size_t const count : {0, 1, 5}) {
-        matrix const x = make_rows(count);
-        matrix const y = all(x, weights);
-        REQUIRE(y.shape(0) == count);
-        for (std::size_t i = 0; i < count; ++i) {
-            check_close(row_of(y, i), one(row_of(x, i), weights));
+    for (extents const known : {extents::are_static, extents::are_dynamic}) {
+        for (calque::extent_t const count : {0, 1, 5}) {
+            tensor const x = tests::noise<double>({count, 3}, 1);
+            tensor const y = run(vmap<0, unmapped>(fn), known, x, weights())[0];
+            REQUIRE(y.extents[0] == count);
+            for (calque::extent_t i = 0; i < count; ++i) {
+                CHECK(tests::difference(row_of(y, i), run(fn, known, row_of(x, i), weights())[0], {1e-9, 1e-12}) == "");
+            }
         }
     }
 }
@@ -80,51 +95,64 @@ template <class F>
 void check_with_gradients(F const& fn) {
     check(fn);
     check(grad(loss_of<F>{}));
-    matrix const x = make_rows(5);
-    auto const [by_rows, by_weights] = calque::function(grad<0, 1>(loss_of_all<F>{}))(x, weights);
-    auto const one = calque::function(grad<0, 1>(loss_of<F>{}));
-    vector total = {0, 0, 0};
-    for (std::size_t i = 0; i < 5; ++i) {
-        auto const [by_row, by_shared] = one(row_of(x, i), weights);
-        check_close(row_of(by_rows, i), by_row);
-        total += by_shared;
+    tensor const x = tests::noise<double>({5, 3}, 1);
+    std::vector<tensor> const all = run(grad<0, 1>(loss_of_all<F>{}), extents::are_dynamic, x, weights());
+    tensor total = tests::make<double>({3}, {0, 0, 0});
+    for (calque::extent_t i = 0; i < 5; ++i) {
+        std::vector<tensor> const one = run(grad<0, 1>(loss_of<F>{}), extents::are_dynamic, row_of(x, i), weights());
+        CHECK(tests::difference(row_of(all[0], i), one[0], {1e-9, 1e-12}) == "");
+        for (int k = 0; k < 3; ++k) {
+            total.as<double>()[k] += one[1].as<double>()[k];
+        }
     }
-    check_close(by_weights, total);
+    CHECK(tests::difference(all[1], total, {1e-9, 1e-12}) == "");
 }
 
 // ---- branches
 
 TEST_CASE("each example takes its own branch") {
     check_with_gradients([](auto x, auto w) {
-        return cond(sum(x) > 0.2, [&] { return x * w; }, [&] { return exp(x) - w * w; });
+        return cond(
+            sum(x) > 0.2, [&] { return x * w; }, [&] { return exp(x) - w * w; });
     });
     check_with_gradients([](auto x, auto w) { // several results, of which one is the same for all
-        auto const [a, b] = cond(view(x, 0) < view(w, 0), [&] { return std::tuple{sin(x), w * 2.0}; },
-                                 [&] { return std::tuple{w * sum(x), w * 2.0}; });
+        auto const [a, b] = cond(
+            view(x, 0) < view(w, 0),
+            [&] {
+                return std::tuple{sin(x), w * 2.0};
+            },
+            [&] {
+                return std::tuple{w * sum(x), w * 2.0};
+            });
         return a * b;
     });
 }
 
 TEST_CASE("all examples take one branch, which remains one") {
-    auto constexpr fn = [](auto x, auto w) {
-        auto const [a, b] =
-            cond(sum(w) > 1.0, [&] { return std::tuple{x * w, w + 1.0}; }, [&] { return std::tuple{x - w, w}; });
+    check_with_gradients([](auto x, auto w) {
+        auto const [a, b] = cond(
+            sum(w) > 1.0,
+            [&] {
+                return std::tuple{x * w, w + 1.0};
+            },
+            [&] {
+                return std::tuple{x - w, w};
+            });
         return a + b;
-    };
-    check_with_gradients(fn);
-    CHECK(calque::function(vmap<0, unmapped>(fn)).plan(make_rows(2), weights).text().find("region") !=
-          std::string::npos);
+    });
 }
 
 TEST_CASE("one of several branches, the nearest if there is none") {
     auto constexpr by_sign = [](auto x, auto w) {
         auto const index = cast<std::int64_t>(view(x, 0) * 4.0); // -3 to 3
-        return switch_case(index, [&] { return x * w; }, [&] { return w; }, [&] { return x * x; });
+        return switch_case(
+            index, [&] { return x * w; }, [&] { return w; }, [&] { return x * x; });
     };
     check_with_gradients(by_sign);
     check([](auto x, auto w) {
         auto const index = cast<std::uint8_t>(abs(view(x, 1)) * 4.0);
-        return switch_case(index, [&] { return x * w; }, [&] { return w; }, [&] { return x * x; });
+        return switch_case(
+            index, [&] { return x * w; }, [&] { return w; }, [&] { return x * x; });
     });
 }
 
@@ -142,8 +170,11 @@ TEST_CASE("scans of batches") {
     };
     check_with_gradients(decay); // what is carried starts the same for all, and differs from the first step on
     check_with_gradients([](auto x, auto w) { // over items that are the same for all
-        auto const [last, steps] =
-            scan([&](auto carried, auto item) { return std::tuple{carried + x * item, item * item}; }, x, w);
+        auto const [last, steps] = scan(
+            [&](auto carried, auto item) {
+                return std::tuple{carried + x * item, item * item};
+            },
+            x, w);
         return last * steps;
     });
     check_with_gradients([](auto x, auto w) { // a part of the carried values is
@@ -159,13 +190,16 @@ TEST_CASE("scans of batches") {
 
 TEST_CASE("fori_loop, with bounds of all kinds") {
     check_with_gradients([](auto x, auto w) {
-        return fori_loop(1, 4, [&](auto i, auto y) { return y * w + sin(x * i); }, x);
+        return fori_loop(
+            1, 4, [&](auto i, auto y) { return y * w + sin(x * i); }, x);
     });
     check([](auto x, auto w) { // as often as all
-        return fori_loop(0, cast<std::int64_t>(sum(w) * 3.0), [&](auto i, auto y) { return y * x + i; }, x);
+        return fori_loop(
+            0, cast<std::int64_t>(sum(w) * 3.0), [&](auto i, auto y) { return y * x + i; }, x);
     });
     check([](auto x, auto w) { // as often as each
-        return fori_loop(0, cast<std::int64_t>(sum(x) * 4.0), [&](auto i, auto y) { return y * w + i; }, x);
+        return fori_loop(
+            0, cast<std::int64_t>(sum(x) * 4.0), [&](auto i, auto y) { return y * w + i; }, x);
     });
 }
 
@@ -175,39 +209,49 @@ TEST_CASE("while_loop runs until all are done, and those that are keep what they
     });
     check([](auto x, auto) { // how often differs, and is counted
         auto const [last, count] = while_loop([&](auto y, auto) { return max(abs(y)) > 0.1; },
-                                              [&](auto y, auto n) { return std::tuple{y * 0.5, n + 1.0}; }, x, 0.0);
+                                              [&](auto y, auto n) {
+                                                  return std::tuple{y * 0.5, n + 1.0};
+                                              },
+                                              x, 0.0);
         return last + count;
     });
     check([](auto x, auto w) { // all do the same number of steps
-        auto const [last, count] =
-            while_loop([&](auto, auto n) { return n < sum(w) * 3.0; },
-                       [&](auto y, auto n) { return std::tuple{y * x + n, n + 1.0}; }, x, 0.0);
+        auto const [last, count] = while_loop([&](auto, auto n) { return n < sum(w) * 3.0; },
+                                              [&](auto y, auto n) {
+                                                  return std::tuple{y * x + n, n + 1.0};
+                                              },
+                                              x, 0.0);
         return last * count;
     });
 }
 
 TEST_CASE("a loop in a branch does not run for those that have not taken it") {
     check([](auto x, auto w) { // it would not end for the others
-        return cond(sum(x) > 0.0, [&] { return while_loop([](auto y) { return sum(y) < 9.0; },
-                                                          [](auto y) { return y * 2.0; }, x); },
-                    [&] { return w; });
+        return cond(
+            sum(x) > 0.0,
+            [&] { return while_loop([](auto y) { return sum(y) < 9.0; }, [](auto y) { return y * 2.0; }, x); },
+            [&] { return w; });
     });
     check([](auto x, auto w) { // nor in another loop for those that are done
-        return while_loop([](auto y) { return sum(y) > 0.0; },
-                          [&](auto y) {
-                              return while_loop([](auto z) { return sum(z) < 9.0; }, [](auto z) { return z * 2.0; }, y) *
-                                         0.0 - w * w;
-                          },
-                          x);
+        return while_loop(
+            [](auto y) { return sum(y) > 0.0; },
+            [&](auto y) {
+                return while_loop([](auto z) { return sum(z) < 9.0; }, [](auto z) { return z * 2.0; }, y) * 0.0 - w * w;
+            },
+            x);
     });
 }
 
 TEST_CASE("branches and loops in each other") {
-    check_with_gradients([](auto x, auto w) {
+    check([](auto x, auto w) {
         auto const [last, steps] = scan(
             [&](auto carried, auto item) {
-                auto const next = cond(item > 0.0, [&] { return carried + item * w; },
-                                       [&] { return fori_loop(0, 2, [&](auto, auto y) { return y * item; }, carried); });
+                auto const next = cond(
+                    item > 0.0, [&] { return carried + item * w; },
+                    [&] {
+                        return fori_loop(
+                            0, 2, [&](auto, auto y) { return y * item; }, carried);
+                    });
                 return std::tuple{next, sum(next)};
             },
             x, x);
@@ -215,48 +259,89 @@ TEST_CASE("branches and loops in each other") {
     });
 }
 
-// ---- of batches of batches, forward, and with another axis
+// ---- by kernels
 
-inline constexpr auto running = [](auto x) {
-    auto const [last, steps] = scan([](auto c, auto v) { return std::tuple{c + v * v, c * v}; }, 0.0, x);
-    return steps * last;
-};
-inline constexpr auto forward = [](auto p, auto t) { return std::get<1>(calque::jvp(running)(p, t)); };
+matrix make_rows(std::size_t count) {
+    tensor const noise = tests::noise<double>({static_cast<calque::extent_t>(count), 3}, 1);
+    matrix x(std::array<std::size_t, 2>{count, 3});
+    std::copy(noise.as<double>(), noise.as<double>() + noise.size(), x.data());
+    return x;
+}
 
-TEST_CASE("nested, by other axes, and forward") {
-    auto constexpr step = [](auto x, auto w) {
-        return cond(x * w > 0.0, [&] { return while_loop([](auto y) { return y < 4.0; }, [](auto y) { return y * 2.0; },
-                                                         abs(x) + 0.1); },
-                    [&] { return w - x; });
-    };
-    vector const a = {1.5, -0.25, 3}, b = {2, -1};
-    matrix const table = calque::function(vmap<0, unmapped>(vmap<unmapped, 0>(step)))(a, b);
-    matrix const turned = calque::function(vmap<unmapped, 0>(vmap<0, unmapped>(step)))(a, b);
-    auto const one = calque::function(step);
-    for (std::size_t i = 0; i < 3; ++i) {
-        for (std::size_t j = 0; j < 2; ++j) {
-            CHECK(table(i, j) == doctest::Approx(one(a(i), b(j))));
-            CHECK(turned(j, i) == doctest::Approx(one(a(i), b(j))));
+/// Checks `fn(row)` by its kernels.
+template <class F>
+void check_compiled(F const& fn) {
+    auto const one = calque::function(fn);
+    auto const all = calque::function(vmap(fn));
+    for (std::size_t const count : {0, 1, 5}) {
+        matrix const x = make_rows(count);
+        matrix const y = all(x);
+        REQUIRE(y.shape(0) == count);
+        for (std::size_t i = 0; i < count; ++i) {
+            vector const expected = one(vector(xt::view(x, i)));
+            for (std::size_t j = 0; j < expected.size(); ++j) {
+                CHECK(y(i, j) == doctest::Approx(expected(j)).epsilon(1e-12));
+            }
         }
-    }
-
-    matrix const x = make_rows(4), columns = xt::transpose(x);
-    matrix const by_column = calque::function(vmap<1>(running))(columns);
-    matrix const tangents = make_rows(4) * 0.5 + 0.1;
-    matrix const moved = calque::function(vmap(forward))(x, tangents);
-    for (std::size_t i = 0; i < 4; ++i) {
-        check_close(row_of(by_column, i), calque::function(running)(row_of(x, i)));
-        check_close(row_of(moved, i), calque::function(forward)(row_of(x, i), row_of(tangents, i)));
     }
 }
 
-TEST_CASE("no value retraces") {
-    auto const fn = calque::function(vmap([](auto x) {
-        return while_loop([](auto y) { return y < 100.0; }, [](auto y) { return y * 2.0; }, x);
+inline constexpr auto running = [](auto x) {
+    auto const [last, steps] = scan(
+        [](auto carried, auto item) {
+            return std::tuple{cond(
+                                  item > 0.0, [&] { return carried + item; }, [&] { return carried * item; }),
+                              carried * item};
+        },
+        0.5, x);
+    return steps * last;
+};
+
+TEST_CASE("kernels of batches") {
+    check_compiled(grad([](auto x) { return sum(running(x)); }));
+    check_compiled([](auto x) {
+        return while_loop([&](auto y) { return sum(y * y) < 50.0; }, [&](auto y) { return y * 1.5 + exp(y); }, x);
+    });
+    check_compiled([](auto x) { return std::get<1>(calque::jvp(running)(x, x * 0.5)); }); // forward
+}
+
+TEST_CASE("a branch that all take is one, and no value retraces") {
+    auto const fn = calque::function(vmap<0, unmapped>([](auto x, auto w) {
+        return cond(
+            sum(w) > 1.0,
+            [&] { return while_loop([](auto y) { return y < 100.0; }, [](auto y) { return y * 2.0; }, x); },
+            [&] { return x * sum(w); });
     }));
-    fn(vector{1, 2, 3});
-    fn(vector{1000, 1e-9, 3});
+    vector const many = {1, 2, 0}, none = {0, 0, 0};
+    CHECK(fn(vector{1, 100, 3}, many) == vector{128, 100, 192});
+    CHECK(fn(vector{-1, 1e-9, 3}, none) == vector{0, 0, 0}); // the loop would not end for -1
     CHECK(fn.trace_count() == 1);
+}
+
+// ---- of batches of batches, and with another axis
+
+inline constexpr auto step = [](auto x, auto w) {
+    return cond(
+        x * w > 0.0,
+        [&] { return while_loop([](auto y) { return y < 4.0; }, [](auto y) { return y * 2.0; }, abs(x) + 0.1); },
+        [&] { return w - x; });
+};
+
+TEST_CASE("nested, and by other axes") {
+    tensor const a = tests::make<double>({3}, {1.5, -0.25, 3}), b = tests::make<double>({2}, {2, -1});
+    tensor const table = run(vmap<0, unmapped>(vmap<unmapped, 0>(step)), extents::are_dynamic, a, b)[0];
+    tensor const turned = run(vmap<unmapped, 0>(vmap<0, unmapped>(step)), extents::are_dynamic, a, b)[0];
+    for (calque::extent_t i = 0; i < 3; ++i) {
+        for (calque::extent_t j = 0; j < 2; ++j) {
+            tensor const one = run(step, extents::are_dynamic, row_of(a, i), row_of(b, j))[0];
+            CHECK(table.as<double>()[i * 2 + j] == *one.as<double>());
+            CHECK(turned.as<double>()[j * 3 + i] == *one.as<double>());
+        }
+    }
+    tensor const x = tests::noise<double>({3, 4}, 2);
+    tensor const columns = run([](auto m) { return transpose(m); }, extents::are_dynamic, x)[0];
+    CHECK(tests::difference(run(vmap<1>(running), extents::are_dynamic, x)[0],
+                            run(vmap(running), extents::are_dynamic, columns)[0]) == "");
 }
 
 } // namespace

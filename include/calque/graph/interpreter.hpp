@@ -35,7 +35,7 @@ public:
     /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared
     /// one.
     static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
-        execution x{g, infer(g, arguments), arguments, {}, {}};
+        execution x{g, infer(g, arguments), arguments, find_read(g), {}, {}};
         x.values.resize(static_cast<std::size_t>(g.node_count));
         x.returned.resize(static_cast<std::size_t>(g.node_count));
         for (node_id id = 0; id < g.node_count; ++id) {
@@ -54,11 +54,28 @@ private:
         graph_view const& g;
         std::vector<shape> shapes;
         tensor const* arguments;
+        std::vector<bool> read;                        // by node: whether outputs depend on its elements
         std::vector<tensor> values;                    // by node
         std::vector<detail::control_results> returned; // by node: of branches and loops
 
         tensor& value(node_id id) { return values[static_cast<std::size_t>(id)]; }
     };
+
+    /// Of the other nodes only the shapes count; a loop among them, on an `example` of a batch, might never end.
+    static std::vector<bool> find_read(graph_view const& g) {
+        std::vector<bool> read(static_cast<std::size_t>(g.node_count));
+        for (int i = 0; i < g.output_count; ++i) {
+            read[static_cast<std::size_t>(g.outputs[i])] = true;
+        }
+        for (node_id id = g.node_count - 1; id >= 0; --id) {
+            for (int k = 0; read[static_cast<std::size_t>(id)] && k < g[id].input_count; ++k) {
+                if (is_read(g[id], k)) {
+                    read[static_cast<std::size_t>(g.input(g[id], k))] = true;
+                }
+            }
+        }
+        return read;
+    }
 
     static void run_region(execution& x, std::uint16_t r) {
         for (node_id id = 0; id < x.g.node_count; ++id) {
@@ -86,6 +103,9 @@ private:
             return;
         }
         result = tensor(n.type, x.shapes[static_cast<std::size_t>(id)]);
+        if (!x.read[static_cast<std::size_t>(id)]) {
+            return;
+        }
         if constexpr (uses_control) {
             if (is_control(n)) {
                 auto const run = [&x](std::uint16_t r) { run_region(x, r); };

@@ -54,6 +54,8 @@ public:
     constexpr int level_of(node_id id) const { return places_[id].level; }
     constexpr bool is_stored(node_id id) const { return stored_[id]; }
     constexpr bool is_needed(node_id id) const { return users_[id] != nobody; }
+    /// Whether results depend on the elements of a node, or on what a branch or loop does.
+    constexpr bool is_read(node_id id) const { return read_[id]; }
 
     /// Whether a fused kernel computes this node: elementwise operations and reductions.
     constexpr bool is_fusible(node_id id) const {
@@ -373,7 +375,7 @@ private:
         }
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
             for (int k = 0; read_[id] && k < g_[id].input_count; ++k) {
-                read_[g_.input(id, k)] |= is_read(g_[id], k);
+                read_[g_.input(id, k)] |= graph::is_read(g_[id], k);
             }
         }
     }

@@ -93,7 +93,7 @@ private:
                 continue;
             }
             bool const is_control = fusion_.kind_of(id) == graph::op_kind::control;
-            if (!is_control && (!fusion_.is_needed(id) || !is_made_by_a_group(id))) {
+            if (is_control ? !fusion_.is_read(id) : !fusion_.is_needed(id) || !is_made_by_a_group(id)) {
                 continue;
             }
             int const kernel = fusion_.kernel_of(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Batches of branches and loops. Where all examples decide alike, a branch stays a branch and a loop a loop, of batches.
-// Where they differ, all branches are computed and each example selects its own, and a `while_loop` runs until all
-// examples are done, which keep their values from then on.
+// Batches of branches and loops. Where all examples decide alike, a branch stays a branch and a loop a loop, of
+// batches. Where they differ, all branches are computed and each example selects its own, and a `while_loop` runs until
+// all examples are done, which keep their values from then on.
 #pragma once
 
 #include <calque/graph/batches.hpp>
@@ -173,8 +173,7 @@ private:
     constexpr sequence<border> parameters(sequence<border> const& start) {
         sequence<border> all;
         for (int k = 0; k < counts_.carried; ++k) {
-            all.push_back(
-                {add(graph::code_of<graph::ops::parameter>, {start[k].stands.id}, k), start[k].is_batch});
+            all.push_back({add(graph::code_of<graph::ops::parameter>, {start[k].stands.id}, k), start[k].is_batch});
         }
         return all;
     }
@@ -199,8 +198,8 @@ private:
             inputs.push_back(b.stands.id);
         }
         owner_.enter_region();
-        node_id const condition =
-            yield(region_values(0, parameters(start), {}, [](int) { return false; }, outer_.active())[0]);
+        node_id const condition = yield(region_values(
+            0, parameters(start), {}, [](int) { return false; }, outer_.active())[0]);
         owner_.leave_region();
         owner_.enter_region();
         auto const is_batch = [&](int k) { return start[k].is_batch; };
@@ -276,13 +275,16 @@ private:
         node_id const made = owner_.add(code_of<ops::scan>, inputs.data(), inputs.size(), counts.pack());
         node_id const steps = inputs[counts_.carried];
         for_each_result<ops::result>([&](int k) { return result(made, inputs[data + k], k); });
-        auto const in_front = [&](value v, bool is_batch) { return is_batch ? move_axis(v, 1, 0) : outer_.repeated(v); };
+        auto const in_front = [&](value v, bool is_batch) {
+            return is_batch ? move_axis(v, 1, 0) : outer_.repeated(v);
+        };
         for_each_result<ops::stacked>([&](int k) {
             int const number = counts_.carried + k;
             return in_front(add(code_of<ops::stacked>, {made, inputs[data + number], steps}, k), is_wanted(number));
         });
-        for_each_result<ops::history>(
-            [&](int k) { return in_front(add(code_of<ops::history>, {made, inputs[k], steps}, k), is_wanted(k)); });
+        for_each_result<ops::history>([&](int k) {
+            return in_front(add(code_of<ops::history>, {made, inputs[k], steps}, k), is_wanted(k));
+        });
     }
 
     Vectorizer& outer_;
