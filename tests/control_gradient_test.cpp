@@ -116,6 +116,14 @@ TEST_CASE("fori_loop: what is carried, what is captured") {
     check_derivatives(f, x, w);
 }
 
+TEST_CASE("what a loop computes and the body computes again after it") {
+    auto const f = [](auto a, auto b) {
+        auto const y = calque::fori_loop(0, 2, [&](auto, auto carried) { return carried * exp(a) + b; }, a);
+        return sum(y * exp(a));
+    };
+    check_derivatives(f, x, w);
+}
+
 TEST_CASE("scan: carried values, items, stacked results, captures") {
     auto const f = [](auto a, auto b) {
         auto const total = sum(b);

@@ -243,7 +243,7 @@ TEST_CASE("a loop in a branch does not run for those that have not taken it") {
 }
 
 TEST_CASE("branches and loops in each other") {
-    check([](auto x, auto w) {
+    check_with_gradients([](auto x, auto w) {
         auto const [last, steps] = scan(
             [&](auto carried, auto item) {
                 auto const next = cond(

@@ -6,6 +6,7 @@
 #include <calque/core/sequence.hpp>
 #include <calque/graph/graph.hpp>
 
+#include <climits>
 #include <initializer_list>
 
 namespace calque {
@@ -165,6 +166,10 @@ public:
         region_ = interrupted;
     }
 
+    /// From now on nodes of other regions with these ids, or later ones, are not taken for new ones that are equal.
+    constexpr void hide_from(node_id id) { hidden_from_ = id; }
+    static constexpr node_id nothing_hidden = INT_MAX;
+
     /// Whether the values of a region can be used in the one that is being built.
     constexpr bool is_visible(std::uint16_t r) const {
         for (std::uint16_t at = region_;; at = regions_[at].parent) {
@@ -308,7 +313,8 @@ private:
     constexpr bool is_same(node_id id, node const& n, node_id const* inputs) const {
         node const& other = nodes_[id];
         if (other.op != n.op || other.attribute != n.attribute || other.type != n.type || other.shape != n.shape ||
-            other.input_count != n.input_count || !is_visible(other.region)) {
+            other.input_count != n.input_count || !is_visible(other.region) ||
+            (id >= hidden_from_ && other.region != region_)) {
             return false;
         }
         for (int k = 0; k < n.input_count; ++k) {
@@ -376,6 +382,7 @@ private:
     sequence<requirement> requirements_;
     bool watches_ = false;
     std::uint16_t region_ = 0;
+    node_id hidden_from_ = nothing_hidden;
     failure failure_;
 };
 

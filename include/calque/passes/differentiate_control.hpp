@@ -121,7 +121,7 @@ private:
         for (int r = 0; r < count; ++r) {
             int const first = counts_.data + r * counts_.yields;
             regions.push_back(owner_.enter_region());
-            region_copy copy(owner_, region_of_yield(first));
+            region_copy copy(owner_, region_of_yield(first), control_);
             copy.run();
             for (int k = 0; k < counts_.yields; ++k) {
                 outs[r].push_back(copy[owner_.input(inputs_[first + k], 0)]);
@@ -273,7 +273,7 @@ private:
     /// Computes a step again from what it began with; returns what it returned.
     constexpr sequence<node_id> copy_step(sequence<node_id> const& items) {
         std::uint16_t const body = region_of_yield(counts_.data);
-        region_copy copy(owner_, body);
+        region_copy copy(owner_, body, control_);
         for (node_id id = 0; id < control_; ++id) {
             graph::node const& n = owner_[id];
             if (n.region == body && n.op == graph::code_of<graph::ops::parameter>) {

@@ -15,8 +15,11 @@ using graph::node_id;
 /// Copies the nodes of a region, and of those inside it, into the region that is being built.
 class region_copy {
 public:
-    constexpr region_copy(graph::builder& owner, std::uint16_t from)
-        : owner_(owner), from_(from), images_(owner.node_count()), regions_(owner.view().region_count) {
+    /// `before`: values around the region from this one on are not used, but computed again. (A derivative adds to the
+    /// adjoints of what the copy captures, and must not have walked past those.)
+    constexpr region_copy(graph::builder& owner, std::uint16_t from, node_id before = graph::builder::nothing_hidden)
+        : owner_(owner), from_(from), before_(before), images_(owner.node_count()),
+          regions_(owner.view().region_count) {
         for (node_id& image : images_) {
             image = -1;
         }
@@ -33,6 +36,7 @@ public:
 
     constexpr void run() {
         std::uint16_t const region = owner_.current_region();
+        owner_.hide_from(before_);
         sequence<node_id> inputs;
         for (node_id id = 0; id < images_.size(); ++id) {
             graph::node const n = owner_[id];
@@ -54,6 +58,7 @@ public:
             images_[id] = owner_.add(n.op, inputs.data(), n.input_count, n.attribute);
         }
         owner_.set_region(region);
+        owner_.hide_from(graph::builder::nothing_hidden);
     }
 
 private:
@@ -66,6 +71,7 @@ private:
 
     graph::builder& owner_;
     std::uint16_t from_;
+    node_id before_;
     sequence<node_id> images_;
     sequence<int> regions_;
 };
