@@ -6,6 +6,8 @@
 #include <calque/trace/elementwise.hpp>
 #include <calque/trace/reductions.hpp>
 
+#include <limits>
+
 namespace calque {
 inline namespace v0 {
 namespace detail {

@@ -2,7 +2,9 @@
 // What a traced function does with a ragged batch: folds of its rows, values of rows at their elements, padding.
 #pragma once
 
+#include <calque/graph/batches.hpp>
 #include <calque/interop/ragged.hpp>
+#include <calque/trace/creation.hpp>
 #include <calque/trace/segments.hpp>
 
 namespace calque {
