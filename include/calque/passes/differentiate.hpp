@@ -107,6 +107,9 @@ constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<no
     }
     for (node_id id = first; id - first < count; ++id) {
         node const& n = owner[id];
+        if (n.op == code_of<ops::stop_gradient>) {
+            continue; // a `while_loop` of such values needs no derivative
+        }
         bool const crosses_border = info(n.op).kind == op_kind::control || info(n.op).kind == op_kind::border;
         for (int k = 0; k < n.input_count && (crosses_border || !is_shape_input(n, k)); ++k) {
             node_id const input = owner.input(id, k);
