@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/checkpoint.hpp>
+#include <calque/constant.hpp>
 #include <calque/custom_vjp.hpp>
 #include <calque/eager.hpp>
 #include <calque/grad.hpp>
