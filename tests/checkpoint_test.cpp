@@ -12,7 +12,7 @@ using calque::checkpoint;
 using matrix = xt::xtensor<double, 2>;
 
 inline constexpr auto waves = [](auto x) {
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 3; ++i) {
         x = sin(x) + 0.5 * calque::sum<0>(x, calque::keepdims); // what a sum stands behind is kept for the derivative
     }
     return x;
