@@ -163,7 +163,7 @@ TEST_CASE("a chain of many reductions") {
 TEST_CASE("sums of arrays with different lengths meet") {
     auto const total = [](auto x, auto y) { return calque::sum(x) + calque::sum(y); };
     auto const per_row = [](auto x, auto y) { return calque::sum<1>(x) * calque::max<1>(y * y) + calque::sum<1>(x * x); };
-    for (std::size_t const n : {1, 2, 17, 100}) {
+    for (std::size_t const n : {1u, 2u, 17u, 100u}) {
         check_fused(total, closeness{4, 1000}, noise<float, 1>({n}, 1), noise<float, 1>({7}, 2));
         check_fused(per_row, closeness{4, 1000}, noise<float, 2>({5, n}, 1), noise<float, 2>({5, 8}, 2));
     }

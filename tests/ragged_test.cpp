@@ -169,7 +169,7 @@ inline constexpr auto there_and_back = [](auto batch, auto like) {
 TEST_CASE("padded rows and back") {
     auto const fn = calque::function(there_and_back);
     for (rows_of_numbers const& rows : all_batches()) {
-        for (std::size_t const length : {0, 2, 5}) {
+        for (std::size_t const length : {0u, 2u, 5u}) {
             ragged<double> const batch = calque::make_ragged(rows);
             matrix const like(std::array<std::size_t, 2>{rows.size(), length});
             auto const [padded, mask, back] = fn(batch, like);

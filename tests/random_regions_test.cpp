@@ -106,7 +106,7 @@ matrix noise(std::size_t rows, std::size_t columns, int seed) {
 template <int Seed>
 void check_program() {
     CAPTURE(Seed);
-    for (std::size_t const n : {1, 5, 8, 33}) {
+    for (std::size_t const n : {1u, 5u, 8u, 33u}) {
         vector const x = xt::view(noise(1, n, Seed), 0);
         vector const other = xt::view(noise(1, n, Seed + 1), 0);
         CHECK(tests::agrees_with_interpreter(random_program<Seed>, x, other, noise(3, n, Seed + 2)));

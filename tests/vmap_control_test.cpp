@@ -273,7 +273,7 @@ template <class F>
 void check_compiled(F const& fn) {
     auto const one = calque::function(fn);
     auto const all = calque::function(vmap(fn));
-    for (std::size_t const count : {0, 1, 5}) {
+    for (std::size_t const count : {0u, 1u, 5u}) {
         matrix const x = make_rows(count);
         matrix const y = all(x);
         REQUIRE(y.shape(0) == count);
