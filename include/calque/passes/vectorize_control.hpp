@@ -20,8 +20,8 @@ using graph::value;
 template <class Vectorizer>
 class control_batch {
 public:
-    constexpr control_batch(Vectorizer& outer, graph::builder& owner, mapped_nodes const& mapped, node_id control)
-        : outer_(outer), owner_(owner), mapped_(mapped), control_(control), node_(owner[control]),
+    constexpr control_batch(Vectorizer& outer, graph::builder& owner, mapped_nodes const& batches, node_id control)
+        : outer_(outer), owner_(owner), mapped_(batches), control_(control), node_(owner[control]),
           counts_(graph::control_counts::unpack(node_.attribute)) {}
 
     constexpr void run() {
