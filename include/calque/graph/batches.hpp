@@ -62,11 +62,7 @@ constexpr value matmul_each(value a, value b) {
 
 /// The extent of an axis, as a scalar of dtype int64.
 constexpr value extent_of(value x, int axis) {
-    extent_t const extent = x.shape()[axis];
-    if (is_static(extent)) {
-        return {x.owner, x.owner->constant(dtype::int64, to_bits<std::int64_t>(extent))};
-    }
-    return apply<ops::element_count>(axis_set{1} << axis | static_cast<std::uint64_t>(dtype::int64) << 8, x);
+    return element_count(x, axis_set{1} << axis, dtype::int64);
 }
 
 /// Indices [B,...] into an axis of extent `n` of each example, as indices into the B n elements of all of them.
@@ -127,11 +123,7 @@ constexpr value gather_rows_each(value x, value numbers) {
 
 /// The random words of each key in `keys`, [B], in the shape of `like`, [B,extents...]: places begin anew for each.
 constexpr value random_bits_each(value keys, value like, dtype word) {
-    value place = literal(keys, 0);
-    for (int axis = 1; axis < like.rank(); ++axis) {
-        value const index = iota_like(like, axis, dtype::uint64);
-        place = axis == 1 ? index : place * element_count(cast(like, dtype::uint64), axis_set{1} << axis) + index;
-    }
+    value const place = row_major_index(like, 1, dtype::uint64);
     keys = expand_dims(keys, all_axes(like) & ~axis_set{1});
     return word == dtype::uint32 ? apply<ops::random_word32>(0, keys, place)
                                  : apply<ops::random_word64>(0, keys, place);

@@ -44,11 +44,7 @@ constexpr value argmax(value x, int axis) {
 
 /// The place, in row-major order, of the first element that is false, as int64; INT64_MAX if all are true.
 constexpr value first_false(value condition) {
-    value place = literal(cast(condition, dtype::int64), 0);
-    for (int axis = 0; axis < condition.rank(); ++axis) {
-        value const index = iota_like(condition, axis, dtype::int64);
-        place = axis == 0 ? index : place * element_count(cast(condition, dtype::int64), axis_set{1} << axis) + index;
-    }
+    value const place = row_major_index(condition, 0, dtype::int64);
     value const failed = where(condition, literal(place, INT64_MAX), place);
     axis_set const all = all_axes(condition);
     return condition.rank() == 0 ? failed : squeeze(apply<ops::first_index>(all, failed), all);

@@ -197,19 +197,33 @@ constexpr value reduce_max(value x, axis_set axes) {
 constexpr value reduce_min(value x, axis_set axes) {
     return axes == 0 ? x : apply<ops::reduce_min>(axes, x);
 }
-/// The number of elements along some axes, as a scalar of the dtype of `x`.
-constexpr value element_count(value x, axis_set axes) {
+/// The number of elements along some axes, as a scalar of dtype `type`.
+constexpr value element_count(value x, axis_set axes, dtype type) {
     calque::shape const& s = x.shape();
     extent_t n = 1;
     for (int axis = 0; axis < s.rank; ++axis) {
         if (contains(axes, axis)) {
             if (!is_static(s[axis])) {
-                return apply<ops::element_count>(axes | static_cast<std::uint64_t>(x.type()) << 8, x);
+                return apply<ops::element_count>(axes | static_cast<std::uint64_t>(type) << 8, x);
             }
             n *= s[axis];
         }
     }
-    return literal(x, n);
+    return {x.owner, x.owner->constant(type, constant_bits(type, n))};
+}
+/// The same, of the dtype of `x`.
+constexpr value element_count(value x, axis_set axes) {
+    return element_count(x, axes, x.type());
+}
+
+/// The place of each element of `like` in row-major order, the axes before `first` not counted. Extent 1 along those.
+constexpr value row_major_index(value like, int first, dtype type) {
+    value place{like.owner, like.owner->constant(type, constant_bits(type, 0))};
+    for (int axis = first; axis < like.rank(); ++axis) {
+        value const index = iota_like(like, axis, type);
+        place = axis == first ? index : place * element_count(like, axis_set{1} << axis, type) + index;
+    }
+    return place;
 }
 
 /// Sums what broadcasting has stretched: from the shape of `x` back to that of `like`, to which it was broadcast.

@@ -63,7 +63,7 @@ public:
             bind_outputs<typename P::result, typename P::outputs>(
                 outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
                 [&](auto index, auto const& ref)
-                    CALQUE_INLINE_LAMBDA { bind_output<writes_to_existing || P::has_requirements>(p, index, ref); });
+                    CALQUE_INLINE_LAMBDA { bind_output<writes_to_existing>(p, index, ref); });
         }
         if constexpr (has_variables) {
             bind_variables(p);
@@ -238,7 +238,6 @@ private:
     CALQUE_INLINE void bind_violation() {
         constexpr int o = output_count - 1;
         bases_[argument_count + o] = reinterpret_cast<std::byte*>(&violation_);
-        outputs_[o].data = bases_[argument_count + o];
         outputs_[o].copy = nullptr;
         needs_copies_ |= is_copied(o);
     }

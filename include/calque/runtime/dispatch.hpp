@@ -47,10 +47,6 @@ auto to_any(R&& result) {
     }
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// The combinations of a call, numbered: the dtype, then the rank of each any_array, the first of them fastest.
 template <std::size_t RankCount, bool... IsAny>
 struct combination_numbers {
