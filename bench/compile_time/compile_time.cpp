@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures what calque costs a compiler: the bare include, and functions of 243 and of 1,000 nodes.
+// Measures what calque costs a compiler: the bare include, functions of 243 and of 1,000 nodes, and residual
+// networks of 2 and of 48 layers that are blocks.
 //
 //     compile_time [--check] [--runs N] [COMPILER...]
 //
@@ -85,6 +86,8 @@ constexpr std::array cases{
     compile_case{"include_calque", 0, 1.5},
     compile_case{"nodes_243", 1, 2},
     compile_case{"nodes_1000", 1, 0},
+    compile_case{"layers_2", 1, 0},
+    compile_case{"layers_48", 4, 2},
 };
 
 /// Measures and prints all cases with one compiler. Returns whether all ratios are within their limits.

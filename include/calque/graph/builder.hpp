@@ -152,7 +152,7 @@ public:
     constexpr std::uint16_t enter_region() { return region_ = add_region(region_); }
     constexpr void leave_region() { region_ = regions_[region_].parent; }
     constexpr std::uint16_t add_region(std::uint16_t parent) {
-        regions_.push_back({parent});
+        regions_.push_back({parent, nodes_.size()});
         return static_cast<std::uint16_t>(regions_.size() - 1);
     }
     constexpr std::uint16_t current_region() const { return region_; }

@@ -33,6 +33,7 @@ struct node {
 /// The nodes that run under a condition or in a loop. Region 0 is the function's body.
 struct region {
     std::uint16_t parent = 0;
+    int first_node = 0; // its nodes, and those of the regions in it, are not before this one
 };
 
 /// A set of axes, as bits: the parameter of reductions, `squeeze` and `expand_dims`.

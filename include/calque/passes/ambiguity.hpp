@@ -35,8 +35,8 @@ public:
             } else if (n.op == code_of<ops::gather_rows>) {
                 int const numbers_rank = g.input_shape(n, 1).rank;
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
-                    at(id, axis) = axis < numbers_rank ? at(g.input(n, 1), axis)
-                                                       : at(g.input(n, 0), axis - numbers_rank + 1);
+                    at(id, axis) =
+                        axis < numbers_rank ? at(g.input(n, 1), axis) : at(g.input(n, 0), axis - numbers_rank + 1);
                 }
             } else if (n.op == code_of<ops::item> || n.op == code_of<ops::example> || n.op == code_of<ops::stacked> ||
                        n.op == code_of<ops::history>) {

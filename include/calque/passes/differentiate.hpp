@@ -95,13 +95,22 @@ public:
     }
 };
 
-/// The nodes whose value depends on one of some others, from the first of those on.
+/// Where a node is among some others; -1: nowhere.
+constexpr int find(sequence<node_id> const& all, node_id id) {
+    int i = all.size() - 1;
+    while (i >= 0 && all[i] != id) {
+        --i;
+    }
+    return i;
+}
+
+/// Which of the `count` nodes from `first` on have values that depend on one of some others.
 constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<node_id> const& wrt, node_id first,
                                         int count) {
     using namespace graph;
     sequence<bool> depends(count);
     for (node_id const id : wrt) {
-        if (id - first < count) {
+        if (id >= first && id - first < count) {
             depends[id - first] = true;
         }
     }
@@ -113,7 +122,7 @@ constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<no
         bool const crosses_border = info(n.op).kind == op_kind::control || info(n.op).kind == op_kind::border;
         for (int k = 0; k < n.input_count && (crosses_border || !is_shape_input(n, k)); ++k) {
             node_id const input = owner.input(id, k);
-            if (input >= first && depends[input - first] &&
+            if ((input >= first ? depends[input - first] : find(wrt, input) >= 0) &&
                 (is_floating(owner[input].type) || is_control(owner[input]))) {
                 depends[id - first] = true;
             }
@@ -123,14 +132,12 @@ constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<no
 }
 
 /// Reverse mode from several values, each with its adjoint; -1 among the gradients: none.
+///
+/// What is before node `first` is either asked for or constant: the walk back ends there.
 template <class Ops>
-constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> const& seeds,
+constexpr void differentiate_seeds_from(node_id first, graph::builder& owner, sequence<seed> const& seeds,
                                         sequence<node_id> const& wrt, sequence<node_id>& gradients) {
     using namespace graph;
-    node_id first = owner.node_count();
-    for (node_id const id : wrt) {
-        first = id < first ? id : first;
-    }
     node_id last = first - 1;
     for (seed const& s : seeds) {
         last = s.of > last ? s.of : last;
@@ -142,25 +149,27 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
     for (node_id& adjoint : adjoints) {
         adjoint = -1;
     }
-    auto const needs = [&](node_id id) { return id >= first && id <= last && depends[id - first]; };
+    int const begin = gradients.size();
+    for (node_id const id : wrt) {
+        if (id >= first && id <= last) {
+            is_wrt[id - first] = true;
+        }
+        gradients.push_back(-1);
+    }
+    auto const needs = [&](node_id id) { return id < first ? find(wrt, id) >= 0 : id <= last && depends[id - first]; };
     auto const add = [&](node_id id, value adjoint) {
         if (adjoint.exists() && needs(id)) {
-            node_id& total = adjoints[id - first];
+            node_id& total = id < first ? gradients[begin + find(wrt, id)] : adjoints[id - first];
             total = total < 0 ? adjoint.id : (value{&owner, total} + adjoint).id;
         }
     };
-    for (node_id const id : wrt) {
-        if (id <= last) {
-            is_wrt[id - first] = true;
-        }
-    }
     for (seed const& s : seeds) {
         add(s.of, {&owner, s.adjoint});
     }
-    sequence<node_id> taken(last - first + 1);
+    sequence<control_adjoint> results; // of the branches and loops that are still to come, the next one's last
     for (node_id id = last; id >= first; --id) {
         if (is_wrt[id - first]) { // what it depends on is not asked for through it, even if a loop made it
-            taken[id - first] = adjoints[id - first];
+            gradients[begin + find(wrt, id)] = adjoints[id - first];
             adjoints[id - first] = -1;
             continue;
         }
@@ -168,10 +177,19 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
             continue;
         }
         if (is_control(owner[id])) {
-            control_derivative(owner, id, adjoints, first, needs, add).run();
+            sequence<control_adjoint> of_results;
+            while (!results.empty() && results.back().control == id) {
+                of_results.push_back(results.back());
+                results.pop_back();
+            }
+            control_derivative(owner, id, of_results, needs, add).run();
             continue;
         }
         if (adjoints[id - first] < 0) {
+            continue;
+        }
+        if (is_result(owner[id])) {
+            insert(results, {owner.input(id, 0), id, adjoints[id - first]});
             continue;
         }
         bool const is_elementwise = info(owner[id].op).kind == op_kind::elementwise;
@@ -183,22 +201,32 @@ constexpr void differentiate_seeds_into(graph::builder& owner, sequence<seed> co
         };
         vjp_table<decltype(receive)>::template call<Ops>({&owner, adjoints[id - first]}, {&owner, id}, receive);
     }
-    for (node_id const id : wrt) {
-        gradients.push_back(id <= last ? taken[id - first] : -1);
+    for (int i = 0; i < wrt.size(); ++i) { // a value that is asked for twice has one adjoint
+        gradients[begin + i] = gradients[begin + find(wrt, wrt[i])];
     }
 }
 
 /// The same, with a gradient of the shape of its value for each.
 template <class Ops>
-constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
-                                   sequence<node_id>& gradients) {
-    differentiate_seeds_into<Ops>(owner, seeds, wrt, gradients);
+constexpr void differentiate_seeds(node_id first, graph::builder& owner, sequence<seed> const& seeds,
+                                   sequence<node_id> const& wrt, sequence<node_id>& gradients) {
+    differentiate_seeds_from<Ops>(first, owner, seeds, wrt, gradients);
     for (int i = 0; i < wrt.size(); ++i) {
         value const by{&owner, wrt[i]};
         value const gradient = gradients[i] < 0 ? zero_of(by) : value{&owner, gradients[i]};
         gradients[i] =
             (gradient.rank() == by.rank() ? assert_shape(gradient, by.shape()) : broadcast_like(gradient, by)).id;
     }
+}
+
+template <class Ops>
+constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
+                                   sequence<node_id>& gradients) {
+    node_id first = owner.node_count();
+    for (node_id const id : wrt) {
+        first = id < first ? id : first;
+    }
+    differentiate_seeds<Ops>(first, owner, seeds, wrt, gradients);
 }
 
 } // namespace detail

@@ -24,8 +24,29 @@ struct seed {
 };
 
 template <class Ops>
-constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& seeds, sequence<node_id> const& wrt,
-                                   sequence<node_id>& gradients);
+constexpr void differentiate_seeds(node_id first, graph::builder& owner, sequence<seed> const& seeds,
+                                   sequence<node_id> const& wrt, sequence<node_id>& gradients);
+
+/// The adjoint of a result of a branch or loop.
+struct control_adjoint {
+    node_id control = -1;
+    node_id result = -1;
+    node_id adjoint = -1;
+};
+
+/// Whether a node is a result of the branch or loop that is its first input.
+constexpr bool is_result(graph::node const& n) {
+    return graph::info(n.op).kind == graph::op_kind::border && n.input_count > 1;
+}
+
+/// Keeps adjoints in the order of their branches and loops.
+constexpr void insert(sequence<control_adjoint>& all, control_adjoint const& one) {
+    all.push_back(one);
+    for (int i = all.size() - 1; i > 0 && all[i - 1].control > one.control; --i) {
+        all[i] = all[i - 1];
+        all[i - 1] = one;
+    }
+}
 
 /// One branch or scan, and the adjoints of its results.
 ///
@@ -33,8 +54,8 @@ constexpr void differentiate_seeds(graph::builder& owner, sequence<seed> const& 
 template <class Needs, class Add>
 class control_derivative {
 public:
-    constexpr control_derivative(graph::builder& owner, node_id control, sequence<node_id> const& adjoints,
-                                 node_id first, Needs needs, Add add)
+    constexpr control_derivative(graph::builder& owner, node_id control, sequence<control_adjoint> const& adjoints,
+                                 Needs needs, Add add)
         : owner_(owner), control_(control), node_(owner[control]),
           counts_(graph::control_counts::unpack(node_.attribute)), needs_(needs), add_(add) {
         for (int k = 0; k < node_.input_count; ++k) {
@@ -43,18 +64,13 @@ public:
         finals_ = none(counts_.yields);
         stacked_ = none(counts_.yields);
         histories_ = none(counts_.carried);
-        for (node_id id = control + 1; id - first < adjoints.size(); ++id) {
-            graph::node const& n = owner[id];
-            bool const is_result =
-                graph::info(n.op).kind == graph::op_kind::border && n.input_count > 1 && owner.input(id, 0) == control;
-            if (!is_result || adjoints[id - first] < 0) {
-                continue;
-            }
+        for (control_adjoint const& of : adjoints) {
+            graph::node const& n = owner[of.result];
             has_adjoints_ = true;
             sequence<node_id>& of_kind = n.op == graph::code_of<graph::ops::result>    ? finals_
                                          : n.op == graph::code_of<graph::ops::stacked> ? stacked_
                                                                                        : histories_;
-            of_kind[static_cast<int>(n.attribute)] = adjoints[id - first];
+            of_kind[static_cast<int>(n.attribute)] = of.adjoint;
         }
     }
 
@@ -113,6 +129,13 @@ private:
         }
     }
 
+    /// Of a region whose captures are among `wrt`, if they have a gradient.
+    constexpr void differentiate(std::uint16_t region, sequence<seed> const& seeds, sequence<node_id> const& wrt,
+                                 sequence<node_id>& gradients) {
+        differentiate_seeds<typename graph::op_set_for<Needs>::type>(owner_.view().regions[region].first_node, owner_,
+                                                                     seeds, wrt, gradients);
+    }
+
     constexpr void run_branch() {
         int const count = graph::region_count(node_);
         sequence<std::uint16_t> regions;
@@ -143,7 +166,7 @@ private:
                     }
                 }
                 sequence<node_id> gradients;
-                differentiate_seeds<typename graph::op_set_for<Needs>::type>(owner_, seeds, captures, gradients);
+                differentiate(regions[r], seeds, captures, gradients);
                 for (node_id const gradient : gradients) {
                     inputs.push_back(yield(gradient));
                 }
@@ -228,7 +251,7 @@ private:
             wrt.push_back(id);
         }
         sequence<node_id> gradients;
-        differentiate_seeds<typename graph::op_set_for<Needs>::type>(owner_, seeds, wrt, gradients);
+        differentiate(region, seeds, wrt, gradients);
 
         sequence<node_id> yields;
         for (int i = 0; i < floating.size(); ++i) {
@@ -274,7 +297,7 @@ private:
     constexpr sequence<node_id> copy_step(sequence<node_id> const& items) {
         std::uint16_t const body = region_of_yield(counts_.data);
         region_copy copy(owner_, body, control_);
-        for (node_id id = 0; id < control_; ++id) {
+        for (node_id id = owner_.view().regions[body].first_node; id < control_; ++id) {
             graph::node const& n = owner_[id];
             if (n.region == body && n.op == graph::code_of<graph::ops::parameter>) {
                 copy.set(id, items[static_cast<int>(n.attribute)]);

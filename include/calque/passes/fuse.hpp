@@ -201,8 +201,8 @@ private:
         return id;
     }
 
-    /// Makes `candidate` a place where `p` is too, if there is one. `meets`: values of both spaces meet, which are equal
-    /// then; the sums of two arrays meet whatever the lengths of those.
+    /// Makes `candidate` a place where `p` is too, if there is one. `meets`: values of both spaces meet, which are
+    /// equal then; the sums of two arrays meet whatever the lengths of those.
     constexpr bool join(place& candidate, place const& p, bool meets) {
         if (p.reduction >= 0 || (candidate.space >= 0 && candidate.space != p.space)) {
             return false;

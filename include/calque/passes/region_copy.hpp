@@ -18,7 +18,8 @@ public:
     /// `before`: values around the region from this one on are not used, but computed again. (A derivative adds to the
     /// adjoints of what the copy captures, and must not have walked past those.)
     constexpr region_copy(graph::builder& owner, std::uint16_t from, node_id before = graph::builder::nothing_hidden)
-        : owner_(owner), from_(from), before_(before), images_(owner.node_count()),
+        : owner_(owner), from_(from), before_(before), first_(owner.view().regions[from].first_node),
+          images_((before < owner.node_count() ? before : owner.node_count()) - first_),
           regions_(owner.view().region_count) {
         for (node_id& image : images_) {
             image = -1;
@@ -29,18 +30,22 @@ public:
         regions_[from] = owner.current_region();
     }
 
-    constexpr void set(node_id id, node_id image) { images_[id] = image; }
+    constexpr void set(node_id id, node_id image) { images_[id - first_] = image; }
 
     /// What stands for a node: itself, if it is not of the region.
-    constexpr node_id operator[](node_id id) const { return images_[id] < 0 ? id : images_[id]; }
+    constexpr node_id operator[](node_id id) const {
+        bool const has_image = id >= first_ && id - first_ < images_.size() && images_[id - first_] >= 0;
+        return has_image ? images_[id - first_] : id;
+    }
 
     constexpr void run() {
         std::uint16_t const region = owner_.current_region();
         owner_.hide_from(before_);
         sequence<node_id> inputs;
-        for (node_id id = 0; id < images_.size(); ++id) {
+        for (int i = 0; i < images_.size(); ++i) {
+            node_id const id = first_ + i;
             graph::node const n = owner_[id];
-            if (images_[id] >= 0 || n.op == graph::code_of<graph::ops::argument> ||
+            if (images_[i] >= 0 || n.op == graph::code_of<graph::ops::argument> ||
                 !graph::is_within(owner_.view(), n.region, from_) ||
                 (n.op == graph::code_of<graph::ops::yield> && n.region == from_)) {
                 continue;
@@ -48,14 +53,14 @@ public:
             owner_.set_region(image_of_region(n.region));
             if (n.input_count == 0) {
                 calque::shape const extents = owner_.shape(id);
-                images_[id] = owner_.add_source(n.op, n.type, extents, n.attribute);
+                images_[i] = owner_.add_source(n.op, n.type, extents, n.attribute);
                 continue;
             }
             inputs.resize(0);
             for (int k = 0; k < n.input_count; ++k) {
                 inputs.push_back((*this)[owner_.input(id, k)]);
             }
-            images_[id] = owner_.add(n.op, inputs.data(), n.input_count, n.attribute);
+            images_[i] = owner_.add(n.op, inputs.data(), n.input_count, n.attribute);
         }
         owner_.set_region(region);
         owner_.hide_from(graph::builder::nothing_hidden);
@@ -72,7 +77,8 @@ private:
     graph::builder& owner_;
     std::uint16_t from_;
     node_id before_;
-    sequence<node_id> images_;
+    node_id first_;            // of the region's nodes
+    sequence<node_id> images_; // from there on
     sequence<int> regions_;
 };
 

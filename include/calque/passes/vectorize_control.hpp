@@ -139,8 +139,8 @@ private:
             value const up_to = is_bool ? index : index <= r; // region r or one before it
             value const beyond = is_bool ? graph::apply<graph::ops::logical_not>(0, index) : index >= r;
             value const chosen = r == 0 ? up_to : r == last ? beyond : index == r;
-            sequence<value> const values = region_values(
-                r, {}, {}, [](int) { return true; }, both(outer_.active(), chosen));
+            sequence<value> const values =
+                region_values(r, {}, {}, [](int) { return true; }, both(outer_.active(), chosen));
             for (int k = 0; k < counts_.yields; ++k) {
                 if (r == last) {
                     results.push_back(values[k]);
@@ -198,8 +198,8 @@ private:
             inputs.push_back(b.stands.id);
         }
         owner_.enter_region();
-        node_id const condition = yield(region_values(
-            0, parameters(start), {}, [](int) { return false; }, outer_.active())[0]);
+        node_id const condition =
+            yield(region_values(0, parameters(start), {}, [](int) { return false; }, outer_.active())[0]);
         owner_.leave_region();
         owner_.enter_region();
         auto const is_batch = [&](int k) { return start[k].is_batch; };
@@ -282,9 +282,8 @@ private:
             int const number = counts_.carried + k;
             return in_front(add(code_of<ops::stacked>, {made, inputs[data + number], steps}, k), is_wanted(number));
         });
-        for_each_result<ops::history>([&](int k) {
-            return in_front(add(code_of<ops::history>, {made, inputs[k], steps}, k), is_wanted(k));
-        });
+        for_each_result<ops::history>(
+            [&](int k) { return in_front(add(code_of<ops::history>, {made, inputs[k], steps}, k), is_wanted(k)); });
     }
 
     Vectorizer& outer_;

@@ -18,15 +18,17 @@ constexpr int count_kernels_of_regions(std::integer_sequence<int, Region...>) {
 
 template <class Scheduled, int Group>
 constexpr int count_kernels_of_group() {
-    if constexpr (Scheduled::schedule.groups[Group].kind == graph::group_kind::control) {
+    if constexpr (Scheduled::schedule.groups[Group].kind != graph::group_kind::control) {
+        return 1;
+    } else if constexpr (Scheduled::twin_of(Group) == Group) {
         constexpr int regions = graph::region_count(Scheduled::control_node(Group));
         return count_kernels_of_regions<Scheduled, Group>(std::make_integer_sequence<int, regions>{});
     } else {
-        return 1;
+        return 0;
     }
 }
 
-/// The kernels of a schedule, those of its branches and loops included.
+/// The kernels of a schedule, those of its branches and loops included; what is alike has the same ones.
 template <class Scheduled>
 constexpr int count_kernels() {
     return []<int... Group>(std::integer_sequence<int, Group...>) {

@@ -2,6 +2,7 @@
 // A function compiled for some specs: its graph, optimized and scheduled, all of it constants of types.
 #pragma once
 
+#include <calque/graph/alike.hpp>
 #include <calque/graph/regions.hpp>
 #include <calque/passes/ambiguity.hpp>
 #include <calque/passes/make_schedule.hpp>
@@ -118,10 +119,48 @@ public:
     }
 
     /// The branch or loop that group `k` is.
-    static constexpr graph::node const& control_node(int k) { return optimized.nodes[schedule.groups[k].node]; }
-    /// Region `R` of the branch or loop that group `K` is.
+    static constexpr graph::node_id control_node_id(int k) { return schedule.groups[k].node; }
+    static constexpr graph::node const& control_node(int k) { return optimized.nodes[control_node_id(k)]; }
+
+private:
+    /// Whether the results of two branches or loops that anyone reads are the same ones.
+    static constexpr bool have_same_results(graph::group const& a, graph::group const& b) {
+        bool same = a.result_count == b.result_count;
+        for (int i = 0; same && i < a.result_count; ++i) {
+            graph::node const& first = optimized.nodes[schedule.values[schedule.results[a.first_result + i]].node];
+            graph::node const& second = optimized.nodes[schedule.values[schedule.results[b.first_result + i]].node];
+            same = first.op == second.op && first.attribute == second.attribute;
+        }
+        return same;
+    }
+
+    struct twin_table {
+        int first[size.groups == 0 ? 1 : size.groups]{};
+
+        constexpr twin_table() {
+            for (int k = 0; k < size.groups; ++k) {
+                first[k] = k;
+                for (int j = 0; first[k] == k && j < k; ++j) {
+                    graph::group const& a = schedule.groups[j];
+                    graph::group const& b = schedule.groups[k];
+                    bool const are_comparable = first[j] == j && a.kind == graph::group_kind::control &&
+                                                b.kind == graph::group_kind::control && have_same_results(a, b);
+                    if (are_comparable && graph::region_comparison(view(), a.node, b.node).are_alike()) {
+                        first[k] = j;
+                    }
+                }
+            }
+        }
+    };
+    static constexpr twin_table twins{};
+
+public:
+    /// The first group whose regions are like those of group `k`, itself if there is none: its kernels serve both.
+    static constexpr int twin_of(int k) { return twins.first[k]; }
+
+    /// Region `R` of the branch or loop that group `K` is, or of the first one like it.
     template <int K, int R>
-    using region = scheduled<region_of<scheduled, K, R>>;
+    using region = scheduled<region_of<scheduled, twin_of(K), R>>;
 };
 
 /// Region `Index` of the branch or loop that is a group of the schedule `Around`, and what of its yields anyone reads.

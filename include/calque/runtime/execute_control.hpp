@@ -82,22 +82,26 @@ class control_executor {
 public:
     /// Plans the regions; the values around them have their places.
     static constexpr void make_plans(plan_type& p, shape const* shapes) {
+        twin_shapes const seen(shapes);
         [&]<int... R>(std::integer_sequence<int, R...>) {
-            (make_plan<R>(p, shapes), ...);
+            (make_plan<R>(p, seen.of_nodes()), ...);
         }(std::make_integer_sequence<int, region_count>{});
     }
 
     /// Whether the shapes of a call are those that fusion in the regions has taken for equal.
     static constexpr bool suits_fusion(shape const* shapes) {
+        twin_shapes const seen(shapes);
         return [&]<int... R>(std::integer_sequence<int, R...>) {
-            return (executor<region<R>>::suits_fusion(shapes) && ...);
+            return (executor<region<R>>::suits_fusion(seen.of_nodes()) && ...);
         }(std::make_integer_sequence<int, region_count>{});
     }
 
     control_executor(plan_type const& p, std::byte* const* bases) : plan_(p), bases_(bases) {}
 
     void run() const {
-        if constexpr (node.op == graph::code_of<graph::ops::branch>) {
+        if constexpr (node.op == graph::code_of<graph::ops::branch> && region_count == 1) {
+            run_branch_region<0>();
+        } else if constexpr (node.op == graph::code_of<graph::ops::branch>) {
             run_branch();
         } else if constexpr (node.op == graph::code_of<graph::ops::while_loop>) {
             run_while();
@@ -107,6 +111,45 @@ public:
     }
 
 private:
+    /// The shapes of the nodes that the regions were compiled for: their own, or those of the first ones like them, for
+    /// which these stand.
+    class twin_shapes {
+        static constexpr int twin = Compiled::twin_of(K);
+
+        using stand_in = graph::region_comparison::stand_in;
+        static constexpr sequence<stand_in> find_images() {
+            return graph::region_comparison(Compiled::view(), Compiled::control_node_id(twin),
+                                            Compiled::control_node_id(K))
+                .images();
+        }
+        struct image_table {
+            stand_in all[find_images().size()]{};
+
+            constexpr image_table() {
+                int next = 0;
+                for (stand_in const& x : find_images()) {
+                    all[next++] = x;
+                }
+            }
+        };
+
+    public:
+        constexpr explicit twin_shapes(shape const* shapes) : own_(shapes) {
+            if constexpr (twin != K) {
+                constexpr image_table images;
+                shapes_.resize(Compiled::view().node_count);
+                for (stand_in const& x : images.all) {
+                    shapes_[x.stands_for] = shapes[x.node];
+                }
+            }
+        }
+        constexpr shape const* of_nodes() const { return twin == K ? own_ : shapes_.data(); }
+
+    private:
+        shape const* own_;
+        sequence<shape> shapes_;
+    };
+
     template <int R>
     static constexpr void make_plan(plan_type& p, shape const* shapes) {
         calque::strides steps[counts.data + 1];

@@ -4,7 +4,14 @@
 
 #include <calque/kernels/cpu/registers.hpp>
 
+// Not <immintrin.h> for all: it is a third of what a compiler without -march reads of xtensor and xsimd.
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__SSE4_1__)
+#include <smmintrin.h>
+#else
+#include <emmintrin.h>
+#endif
 
 namespace calque {
 inline namespace v0 {

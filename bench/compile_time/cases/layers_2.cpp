@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "layers.hpp"
+
+template float run(xt::xtensor<float, 2> const&, std::array<dense<calque::host>, 2> const&);
