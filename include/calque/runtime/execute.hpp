@@ -39,8 +39,9 @@ public:
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
         planner<Needs>(input_of(shapes, argument_strides), p.view()).run();
         if constexpr (Compiled::has_regions()) {
+            sequence<shape> scratch;
             for_each_control([&]<int K>(std::integral_constant<int, K>) {
-                control_executor<Compiled, K>::make_plans(p, shapes);
+                control_executor<Compiled, K>::make_plans(p, shapes, scratch);
                 return true;
             });
         }
@@ -50,8 +51,9 @@ public:
     static constexpr bool suits_fusion(shape const* shapes) {
         bool suits = planner<Needs>(input_of(shapes, nullptr), plan_view{}).suits_fusion();
         if constexpr (Compiled::has_regions()) {
+            sequence<shape> scratch;
             suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {
-                        return control_executor<Compiled, K>::suits_fusion(shapes);
+                        return control_executor<Compiled, K>::suits_fusion(shapes, scratch);
                     });
         }
         return suits;

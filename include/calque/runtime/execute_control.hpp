@@ -46,6 +46,17 @@ struct nested_plans<Compiled, std::integer_sequence<int, K...>> {
         groups{};
 };
 
+/// The shapes of the nodes of one branch or loop, from those of another that is like it: `scratch`, by node, of which
+/// other elements mean nothing.
+constexpr shape const* shapes_of_twin(graph::graph_view const& g, graph::node_id first, graph::node_id own,
+                                      shape const* shapes, sequence<shape>& scratch) {
+    scratch.resize(g.node_count);
+    for (auto const& x : graph::region_comparison(g, first, own).images()) {
+        scratch[x.stands_for] = shapes[x.node];
+    }
+    return scratch.data();
+}
+
 } // namespace detail
 
 /// The plan of a schedule with regions: its own, and one for each region.
@@ -60,6 +71,51 @@ struct plan_with_regions : plan_storage<Compiled::size> {
     template <int K, int R>
     constexpr auto const& region() const {
         return std::get<static_cast<std::size_t>(R)>(std::get<static_cast<std::size_t>(K)>(nested.groups).plans);
+    }
+};
+
+/// Calls a region of branches or loops: those that are alike share this.
+template <class Region>
+struct region_caller {
+    using plan = typename executor<Region>::plan;
+
+    /// `shapes`: by node of the graph; `around` and `inputs`: the values around the branch or loop, and which of them
+    /// it reads.
+    static constexpr void make_plan(plan& p, shape const* shapes, value_plan const* around, int const* inputs,
+                                    graph::control_counts const& counts) {
+        calque::strides steps[Region::argument_count + 1];
+        for (int i = 0; i < counts.data; ++i) {
+            value_plan const& v = around[inputs[i]];
+            if (i < counts.carried) {
+                steps[i] = contiguous_strides(v.extents);
+            } else if (i < counts.carried + counts.items) {
+                for (int axis = 1; axis < v.extents.rank; ++axis) {
+                    steps[i][axis - 1] = v.steps[axis];
+                }
+            } else {
+                steps[i] = v.steps;
+            }
+        }
+        executor<Region>::make_plan(p, shapes, steps);
+    }
+
+    /// Runs a region of a branch. `outputs`: which of the values around it writes.
+    __attribute__((noinline)) static void run(plan const& p, value_plan const* around, std::byte* const* bases,
+                                              int const* inputs, int const* outputs) {
+        constexpr int first_output = Region::argument_count;
+        constexpr int arena_base = first_output + Region::output_count;
+        auto const at = [&](int value) { return bases[around[value].at.base] + around[value].at.offset; };
+        arena::frame const frame(p.arena_bytes + 64);
+        std::byte* all[arena_base + 2];
+        for (int i = 0; i < first_output; ++i) {
+            all[i] = at(inputs[i]);
+        }
+        for (int o = 0; o < Region::output_count; ++o) {
+            all[first_output + o] = at(outputs[o]);
+        }
+        all[arena_base] = frame.data();
+        all[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
+        executor<Region>(p, all).run();
     }
 };
 
@@ -80,19 +136,19 @@ class control_executor {
     using plan_type = typename executor<Compiled>::plan;
 
 public:
-    /// Plans the regions; the values around them have their places.
-    static constexpr void make_plans(plan_type& p, shape const* shapes) {
-        twin_shapes const seen(shapes);
+    /// Plans the regions; the values around them have their places. `scratch`: memory for all branches and loops.
+    static constexpr void make_plans(plan_type& p, shape const* shapes, sequence<shape>& scratch) {
+        shape const* const seen = shapes_of_regions(shapes, scratch);
         [&]<int... R>(std::integer_sequence<int, R...>) {
-            (make_plan<R>(p, seen.of_nodes()), ...);
+            (region_caller<region<R>>::make_plan(p.template region<K, R>(), seen, p.values, inputs(), counts), ...);
         }(std::make_integer_sequence<int, region_count>{});
     }
 
     /// Whether the shapes of a call are those that fusion in the regions has taken for equal.
-    static constexpr bool suits_fusion(shape const* shapes) {
-        twin_shapes const seen(shapes);
+    static constexpr bool suits_fusion(shape const* shapes, sequence<shape>& scratch) {
+        shape const* const seen = shapes_of_regions(shapes, scratch);
         return [&]<int... R>(std::integer_sequence<int, R...>) {
-            return (executor<region<R>>::suits_fusion(seen.of_nodes()) && ...);
+            return (executor<region<R>>::suits_fusion(seen) && ...);
         }(std::make_integer_sequence<int, region_count>{});
     }
 
@@ -111,66 +167,22 @@ public:
     }
 
 private:
-    /// The shapes of the nodes that the regions were compiled for: their own, or those of the first ones like them, for
-    /// which these stand.
-    class twin_shapes {
-        static constexpr int twin = Compiled::twin_of(K);
-
-        using stand_in = graph::region_comparison::stand_in;
-        static constexpr sequence<stand_in> find_images() {
-            return graph::region_comparison(Compiled::view(), Compiled::control_node_id(twin),
-                                            Compiled::control_node_id(K))
-                .images();
+    /// The shapes of the nodes that the regions were compiled for: their own, or those of the first ones like them.
+    static constexpr shape const* shapes_of_regions(shape const* shapes, sequence<shape>& scratch) {
+        constexpr int twin = Compiled::twin_of(K);
+        if constexpr (twin == K) {
+            return shapes;
+        } else {
+            return detail::shapes_of_twin(Compiled::view(), Compiled::control_node_id(twin),
+                                          Compiled::control_node_id(K), shapes, scratch);
         }
-        struct image_table {
-            stand_in all[find_images().size()]{};
-
-            constexpr image_table() {
-                int next = 0;
-                for (stand_in const& x : find_images()) {
-                    all[next++] = x;
-                }
-            }
-        };
-
-    public:
-        constexpr explicit twin_shapes(shape const* shapes) : own_(shapes) {
-            if constexpr (twin != K) {
-                constexpr image_table images;
-                shapes_.resize(Compiled::view().node_count);
-                for (stand_in const& x : images.all) {
-                    shapes_[x.stands_for] = shapes[x.node];
-                }
-            }
-        }
-        constexpr shape const* of_nodes() const { return twin == K ? own_ : shapes_.data(); }
-
-    private:
-        shape const* own_;
-        sequence<shape> shapes_;
-    };
-
-    template <int R>
-    static constexpr void make_plan(plan_type& p, shape const* shapes) {
-        calque::strides steps[counts.data + 1];
-        for (int i = 0; i < counts.data; ++i) {
-            value_plan const& v = p.values[schedule.leaves[group.first_leaf + i]];
-            if (i < counts.carried) {
-                steps[i] = contiguous_strides(v.extents);
-            } else if (i < counts.carried + counts.items) {
-                for (int axis = 1; axis < v.extents.rank; ++axis) {
-                    steps[i][axis - 1] = v.steps[axis];
-                }
-            } else {
-                steps[i] = v.steps;
-            }
-        }
-        executor<region<R>>::make_plan(p.template region<K, R>(), shapes, steps);
     }
 
     // ---- memory
 
-    value_plan const& input(int i) const { return plan_.values[schedule.leaves[group.first_leaf + i]]; }
+    /// The stored values that the regions see, in order.
+    static constexpr int const* inputs() { return schedule.leaves + group.first_leaf; }
+    value_plan const& input(int i) const { return plan_.values[inputs()[i]]; }
     static constexpr dtype input_type(int i) {
         return Compiled::optimized.nodes[schedule.values[schedule.leaves[group.first_leaf + i]].node].type;
     }
@@ -241,15 +253,22 @@ private:
         }(std::make_integer_sequence<int, region_count>{});
     }
 
+    /// The stored values that a region of a branch writes.
     template <int R>
-    __attribute__((noinline)) void run_branch_region() const {
-        arena::frame const frame(plan_.template region<K, R>().arena_bytes + 64);
-        region_bases<R> bases(*this, frame.data());
-        for (int o = 0; o < region<R>::output_count; ++o) {
-            int const v = find_result<graph::ops::result>(region_source<R>::yield_of(o));
-            bases.all[region_bases<R>::outputs + o] = at(plan_.values[v].at);
+    struct written_values {
+        int of_output[region<R>::output_count]{};
+
+        constexpr written_values() {
+            for (int o = 0; o < region<R>::output_count; ++o) {
+                of_output[o] = find_result<graph::ops::result>(region_source<R>::yield_of(o));
+            }
         }
-        executor_of<R>(bases).run();
+    };
+
+    template <int R>
+    void run_branch_region() const {
+        static constexpr written_values<R> written{};
+        region_caller<region<R>>::run(plan_.template region<K, R>(), plan_.values, bases_, inputs(), written.of_output);
     }
 
     // ---- loops
