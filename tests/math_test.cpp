@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -168,17 +169,33 @@ bool is_uniform(F f, double low, double high) {
     }
 
 CALQUE_FUNCTION(exp, 1.1, -100, 100, std::exp(v))
+CALQUE_FUNCTION(exp2, 1.3, -150, 150, std::exp2(v))
 CALQUE_FUNCTION(expm1, 1.4, -3, 3, std::expm1(v))
 CALQUE_FUNCTION(log, 1., 0, 3, std::log(v))
+CALQUE_FUNCTION(log2, 1.3, 0, 3, std::log2(v))
 CALQUE_FUNCTION(log1p, 1., -1, 3, std::log1p(v))
+CALQUE_FUNCTION(sinh, 1., -3, 3, std::sinh(v))
+CALQUE_FUNCTION(cosh, 1., -90, 90, std::cosh(v))
 CALQUE_FUNCTION(tanh, 2., -3, 3, std::tanh(v))
+CALQUE_FUNCTION(asinh, 1.4, -3, 3, std::asinh(v))
+CALQUE_FUNCTION(acosh, 1., 1, 3, std::acosh(v))
+CALQUE_FUNCTION(atanh, 1.2, -1, 1, std::atanh(v))
 CALQUE_FUNCTION(sigmoid, 2., -20, 20, v < 0 ? std::exp(v) / (1 + std::exp(v)) : 1 / (1 + std::exp(-v)))
 CALQUE_FUNCTION(sin, 1.6, -20, 20, std::sin(v))
 CALQUE_FUNCTION(cos, 1.6, -20, 20, std::cos(v))
+CALQUE_FUNCTION(tan, 3.2, -20, 20, std::tan(v))
+CALQUE_FUNCTION(asin, 1., -1, 1, std::asin(v))
+CALQUE_FUNCTION(acos, 1., -1, 1, std::acos(v))
+CALQUE_FUNCTION(atan, 1.4, -3, 3, std::atan(v))
 CALQUE_FUNCTION(erf, 1.5, -4, 4, std::erf(v))
+CALQUE_FUNCTION(erfc, 3.6, -2, 12, std::erfc(v))
+CALQUE_FUNCTION(cbrt, 0.6, -30, 30, std::cbrt(v))
 CALQUE_FUNCTION(rsqrt, 1.6, 0, 4, 1 / std::sqrt(v))
 CALQUE_FUNCTION(sqrt, 0.5, 0, 4, std::sqrt(v))
 CALQUE_FUNCTION(round, 0, -9, 9, std::nearbyint(v))
+CALQUE_FUNCTION(floor, 0, -9, 9, std::floor(v))
+CALQUE_FUNCTION(ceil, 0, -9, 9, std::ceil(v))
+CALQUE_FUNCTION(trunc, 0, -9, 9, std::trunc(v))
 CALQUE_FUNCTION(abs, 0, -9, 9, std::abs(v))
 
 TEST_CASE_TEMPLATE("pow", T, float, double) {
@@ -224,6 +241,63 @@ TEST_CASE_TEMPLATE("pow", T, float, double) {
     CHECK(uniform);
 }
 
+/// Pairs: every special value and every other, random bits, numbers of one size, and of sizes far apart.
+template <class T>
+std::pair<std::vector<T>, std::vector<T>> pairs_of_arguments() {
+    std::vector<T> x, y;
+    auto const add = [&](T a, T b) {
+        x.push_back(a);
+        y.push_back(b);
+    };
+    for (T const a : special_values<T>()) {
+        for (T const b : special_values<T>()) {
+            add(a, b);
+        }
+    }
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> inside(-3, 3);
+    auto const any_number = [&] { return std::bit_cast<T>(static_cast<bits_of<T>>(random())); };
+    while (x.size() < 100'000) {
+        add(static_cast<T>(inside(random)), static_cast<T>(inside(random)));
+        add(any_number(), any_number());
+        T const b = any_number();
+        add(b * static_cast<T>(inside(random)), b);
+        add(b, b * static_cast<T>(std::ldexp(inside(random), static_cast<int>(random() % 60) - 30)));
+    }
+    return {x, y};
+}
+
+/// The greatest error of a function of two numbers; infinite if a result depends on the lane.
+template <class T>
+double greatest_error(auto f, long double (*exact)(long double, long double)) {
+    auto const [x, y] = pairs_of_arguments<T>();
+    using P = pack<T, 2>;
+    T result[P::size], alone;
+    double worst = 0;
+    for (std::size_t i = 0; i + P::size <= x.size(); i += P::size) {
+        f(P::load(x.data() + i), P::load(y.data() + i)).store(result);
+        f(pack<T, 1>(x[i + 3]), pack<T, 1>(y[i + 3])).store(&alone, 1);
+        if (!same_bits<T>({alone}, {result[3]})) {
+            return std::numeric_limits<double>::infinity();
+        }
+        for (std::size_t j = 0; j < P::size; ++j) {
+            long double const a = static_cast<long double>(x[i + j]), b = static_cast<long double>(y[i + j]);
+            worst = std::max(worst, error_in_ulp(result[j], exact(a, b)));
+        }
+    }
+    return worst;
+}
+
+TEST_CASE_TEMPLATE("atan2", T, float, double) {
+    auto const f = [](auto y, auto x) { return math::atan2(y, x); };
+    CHECK(greatest_error<T>(f, [](long double y, long double x) { return std::atan2(y, x); }) <= 1.5);
+}
+
+TEST_CASE_TEMPLATE("fmod is exact", T, float, double) {
+    auto const f = [](auto x, auto y) { return math::fmod(x, y); };
+    CHECK(greatest_error<T>(f, [](long double x, long double y) { return std::fmod(x, y); }) == 0);
+}
+
 TEST_CASE_TEMPLATE("results stay within the range of the function", T, float, double) {
     auto const x = arguments<T>(-30, 30);
     auto const bounded = [&](auto f, T low, T high) {
@@ -235,6 +309,10 @@ TEST_CASE_TEMPLATE("results stay within the range of the function", T, float, do
     CHECK(bounded([](auto v) { return math::erf(v); }, T(-1), T(1)));
     CHECK(bounded([](auto v) { return math::sin(v); }, T(-1), T(1)));
     CHECK(bounded([](auto v) { return math::cos(v); }, T(-1), T(1)));
+    CHECK(bounded([](auto v) { return math::erfc(v); }, T(0), T(2)));
+    CHECK(bounded([](auto v) { return math::atan(v); }, -std::atan(std::numeric_limits<T>::infinity()),
+                  std::atan(std::numeric_limits<T>::infinity())));
+    CHECK(bounded([](auto v) { return math::cosh(v); }, T(1), std::numeric_limits<T>::infinity()));
 }
 
 } // namespace
