@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The definitions of graph/math.hpp for packs. Errors are at most 2 ULP, of pow, tan, atan2 and erfc at most 4, over
-// the whole range: denormals, infinities, NaN and signed zeros included (tests/math_test.cpp measures them).
+// The definitions of graph/math.hpp for packs. Errors are at most 2 ULP, of tan and erfc at most 4, over the whole
+// range: denormals, infinities, NaN and signed zeros included (tests/math_test.cpp measures them, docs/accuracy.md).
 #pragma once
 
 #include <calque/kernels/cpu/math_arcs.hpp>
