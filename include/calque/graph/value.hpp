@@ -98,8 +98,8 @@ constexpr value sinh(value x) {
 constexpr value cosh(value x) {
     return apply<ops::cosh>(0, x);
 }
-constexpr value trunc(value x) {
-    return apply<ops::trunc>(0, x);
+constexpr value round(value x) {
+    return apply<ops::round>(0, x);
 }
 constexpr value pow(value x, value y) {
     return apply<ops::pow>(0, x, y);

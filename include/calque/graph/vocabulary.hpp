@@ -20,7 +20,7 @@ constexpr value sin(value x);
 constexpr value cos(value x);
 constexpr value sinh(value x);
 constexpr value cosh(value x);
-constexpr value trunc(value x);
+constexpr value round(value x);
 constexpr value pow(value x, value y);
 constexpr value where(value condition, value x, value y);
 constexpr value cast(value x, dtype to);

@@ -75,8 +75,9 @@ struct fmod : elementwise<2> {
     static V apply(V x, V y) {
         return math::fmod(x, y);
     }
-    static constexpr auto vjp(auto dy, auto x, auto y, auto /*result*/) {
-        return std::array{dy, -(dy * graph::trunc(x / y))};
+    /// d/dy is minus the truncated quotient. (x / y itself may be rounded up to the next integer.)
+    static constexpr auto vjp(auto dy, auto x, auto y, auto result) {
+        return std::array{dy, -(dy * graph::round((x - result) / y))};
     }
 };
 

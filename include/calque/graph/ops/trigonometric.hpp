@@ -52,7 +52,7 @@ struct asin : floating_function {
     static V apply(V x) {
         return math::asin(x);
     }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt(1 - graph::square(x)); }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt((1 - x) * (1 + x)); }
 };
 
 /// From 0 to pi; NaN beyond 1.
@@ -64,7 +64,7 @@ struct acos : floating_function {
     static V apply(V x) {
         return math::acos(x);
     }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy / graph::sqrt(1 - graph::square(x))); }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy / graph::sqrt((1 - x) * (1 + x))); }
 };
 
 /// From -pi/2 to pi/2.
@@ -148,7 +148,7 @@ struct acosh : floating_function {
     static V apply(V x) {
         return math::acosh(x);
     }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt(graph::square(x) - 1); }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt((x - 1) * (x + 1)); }
 };
 
 /// NaN beyond 1.
@@ -160,7 +160,7 @@ struct atanh : floating_function {
     static V apply(V x) {
         return math::atanh(x);
     }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / (1 - graph::square(x)); }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / ((1 - x) * (1 + x)); }
 };
 
 } // namespace graph::ops
