@@ -55,6 +55,7 @@ using op_set = op_list<
     ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,           //
     ops::positive_uniform_of_bits, ops::normal_of_bits,                                                        //
     ops::shuffled_indices>;
+static_assert(op_set::size <= 256, "an op_code is a byte");
 
 namespace detail {
 
