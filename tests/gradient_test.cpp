@@ -206,6 +206,22 @@ TEST_CASE("elementwise operations") {
     check_unary<ops::sin>({0, 2});
     check_unary<ops::cos>({0, 2});
     check_unary<ops::erf>({0, 1});
+    check_unary<ops::erfc>({0, 1});
+    check_unary<ops::cbrt>({1, -2});
+    check_unary<ops::exp2>({0, 2});
+    check_unary<ops::log2>({0.8, 3});
+    check_unary<ops::softplus>({0, -2, 3});
+    check_unary<ops::tan>({0, 2.5});
+    check_unary<ops::asin>({0, -0.5});
+    check_unary<ops::acos>({0, 0.5});
+    check_unary<ops::atan>({0, -2});
+    check_unary<ops::sinh>({0, 1});
+    check_unary<ops::cosh>({0, 1});
+    check_unary<ops::asinh>({0, -2});
+    check_unary<ops::acosh>({2});
+    check_unary<ops::atanh>({0, 0.5});
+    check_binary<ops::atan2>(-1, -2);
+    check_binary<ops::fmod>(7.5, 2.3);
     check_binary<ops::add>(0, 0);
     check_binary<ops::subtract>(0, 1);
     check_binary<ops::multiply>(0.5, -1);
@@ -301,9 +317,8 @@ TEST_CASE("rows by their numbers") {
         check({x, all, noise<double>({2, 2}, 5)}, [&](values a) { return square(fold(a[0], a[1], a[2])); });
     }
     tensor const splits = make<std::int64_t>({5}, {0, 2, 2, 3, 5});
-    check({noise<double>({5}, 6), splits, noise<double>({4}, 7)}, [](values a) {
-        return square(segment_sum(square(a[0]), row_numbers(a[1], a[0]), a[2]));
-    });
+    check({noise<double>({5}, 6), splits, noise<double>({4}, 7)},
+          [](values a) { return square(segment_sum(square(a[0]), row_numbers(a[1], a[0]), a[2])); });
 }
 
 TEST_CASE("equal maxima of rows share the gradient") {
@@ -344,6 +359,12 @@ TEST_CASE("conventions at corners and ties") {
     check_convention(make<double>({1}, {3}), [](values a) { return pow(zero_of(a[0]), a[0]); }, {0});
     check_convention(make<double>({2}, {1, 2}), [](values a) { return stop_gradient(a[0]) * a[0]; }, {1, 2});
     check_convention(make<double>({2}, {1, 2}), [](values a) { return stop_gradient(a[0]); }, {0, 0});
+    tensor const steps = make<double>({3}, {0, 1.5, -2.5});
+    check_convention(steps, [](values a) { return apply<ops::floor>(0, a[0]) * a[0]; }, {0, 1, -3});
+    check_convention(steps, [](values a) { return apply<ops::ceil>(0, a[0]) * a[0]; }, {0, 2, -2});
+    check_convention(steps, [](values a) { return round(a[0]) * a[0]; }, {0, 2, -2});
+    check_convention(steps, [](values a) { return apply<ops::trunc>(0, a[0]) * a[0]; }, {0, 1, -2});
+    check_convention(steps, [](values a) { return apply<ops::sign>(0, a[0]) * a[0]; }, {0, 1, -1});
     check_convention(make<double>({2}, {1.5, -2}),
                      [](values a) { return cast(cast(a[0], dtype::int32), dtype::float64); }, {0, 0});
     check_convention(make<double>({2}, {-infinity, -infinity}), [](values a) { return logsumexp(a[0], 1); },

@@ -195,6 +195,52 @@ TEST_CASE("elementary functions") {
         check_unary<ops::cos, T>([](T x) { return std::cos(wide{x}); });
         check_unary<ops::erf, T>([](T x) { return std::erf(wide{x}); });
         check_binary<ops::pow, T>([](T x, T y) { return static_cast<T>(std::pow(wide{x}, wide{y})); }, rounding<T>);
+        check_unary<ops::cbrt, T>([](T x) { return std::cbrt(wide{x}); });
+        check_unary<ops::exp2, T>([](T x) { return std::exp2(wide{x}); });
+        check_unary<ops::log2, T>([](T x) { return std::log2(wide{x}); });
+        check_unary<ops::erfc, T>([](T x) { return std::erfc(wide{x}); });
+        check_unary<ops::softplus, T>(
+            [](T x) { return x != x ? x : std::fmax(wide{x}, 0) + std::log1p(std::exp(-std::abs(wide{x}))); });
+        check_unary<ops::tan, T>([](T x) { return std::tan(wide{x}); });
+        check_unary<ops::asin, T>([](T x) { return std::asin(wide{x}); });
+        check_unary<ops::acos, T>([](T x) { return std::acos(wide{x}); });
+        check_unary<ops::atan, T>([](T x) { return std::atan(wide{x}); });
+        check_binary<ops::atan2, T>([](T y, T x) { return static_cast<T>(std::atan2(wide{y}, wide{x})); }, rounding<T>);
+        check_unary<ops::sinh, T>([](T x) { return std::sinh(wide{x}); });
+        check_unary<ops::cosh, T>([](T x) { return std::cosh(wide{x}); });
+        check_unary<ops::asinh, T>([](T x) { return std::asinh(wide{x}); });
+        check_unary<ops::acosh, T>([](T x) { return std::acosh(wide{x}); });
+        check_unary<ops::atanh, T>([](T x) { return std::atanh(wide{x}); });
+    });
+}
+
+TEST_CASE("rounding, signs and remainders") {
+    for_types<float, double>([]<class T>() {
+        check_unary<ops::floor, T>([](T x) { return std::floor(x); }, 0);
+        check_unary<ops::ceil, T>([](T x) { return std::ceil(x); }, 0);
+        check_unary<ops::round, T>([](T x) { return std::nearbyint(x); }, 0);
+        check_unary<ops::trunc, T>([](T x) { return std::trunc(x); }, 0);
+        check_binary<ops::fmod, T>([](T x, T y) { return std::fmod(x, y); });
+    });
+    for_numbers([]<class T>() {
+        check_unary<ops::sign, T>([](T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-1) : x; }, 0);
+    });
+    for_integers([]<class T>() {
+        check_binary<ops::fmod, T>(
+            [](T x, T y) { return y == T(0) || (std::is_signed_v<T> && y == T(-1)) ? T(0) : static_cast<T>(x % y); });
+    });
+}
+
+TEST_CASE("the bits of integers") {
+    for_integers([]<class T>() {
+        check_binary<ops::bit_and, T>([](T x, T y) { return static_cast<T>(x & y); });
+        check_binary<ops::bit_or, T>([](T x, T y) { return static_cast<T>(x | y); });
+        check_binary<ops::bit_xor, T>([](T x, T y) { return static_cast<T>(x ^ y); });
+        check_unary<ops::bit_not, T>([](T x) { return static_cast<T>(~x); }, 0);
+        auto const count = [](T y) { return static_cast<unsigned>(y) % (8 * sizeof(T)); };
+        check_binary<ops::shift_left, T>(
+            [&](T x, T y) { return static_cast<T>(static_cast<std::uint64_t>(x) << count(y)); });
+        check_binary<ops::shift_right, T>([&](T x, T y) { return static_cast<T>(x >> count(y)); });
     });
 }
 
@@ -242,6 +288,7 @@ TEST_CASE("logic on bool") {
     tensor const b = make<bool>({4}, {false, true, false, true});
     check({a, b}, apply_op<ops::logical_and>, make<bool>({4}, {false, false, false, true}));
     check({a, b}, apply_op<ops::logical_or>, make<bool>({4}, {false, true, true, true}));
+    check({a, b}, apply_op<ops::bit_xor>, make<bool>({4}, {false, true, true, false}));
     check({a}, apply_op<ops::logical_not>, make<bool>({4}, {true, true, false, false}));
     check({a, b}, apply_op<ops::equal>, make<bool>({4}, {true, false, false, true}));
     check({a, b}, apply_op<ops::less>, make<bool>({4}, {false, true, false, false}));

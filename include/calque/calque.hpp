@@ -18,6 +18,7 @@
 #include <calque/runtime/dispatch.hpp>
 #include <calque/runtime/function.hpp>
 #include <calque/runtime/report.hpp>
+#include <calque/trace/activations.hpp>
 #include <calque/trace/block.hpp>
 #include <calque/trace/branches.hpp>
 #include <calque/trace/checks.hpp>

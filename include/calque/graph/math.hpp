@@ -18,6 +18,10 @@ namespace math {
 template <class V>
 V exp(V x);
 
+/// 2 to the power x.
+template <class V>
+V exp2(V x);
+
 /// exp(x) - 1, accurate near 0.
 template <class V>
 V expm1(V x);
@@ -26,26 +30,58 @@ V expm1(V x);
 template <class V>
 V log(V x);
 
+/// The logarithm to base 2: that of a power of two is exact.
+template <class V>
+V log2(V x);
+
 /// log(1 + x), accurate near 0.
 template <class V>
 V log1p(V x);
 
 template <class V>
+V sinh(V x);
+template <class V>
+V cosh(V x);
+template <class V>
 V tanh(V x);
+
+/// The inverses of these: of cosh that which is not negative.
+template <class V>
+V asinh(V x);
+template <class V>
+V acosh(V x);
+template <class V>
+V atanh(V x);
 
 /// 1 / (1 + exp(-x)).
 template <class V>
 V sigmoid(V x);
 
-/// Sine and cosine of radians, right for huge ones as well.
+/// Sine, cosine and tangent of radians, right for huge ones as well.
 template <class V>
 V sin(V x);
 template <class V>
 V cos(V x);
+template <class V>
+V tan(V x);
 
-/// The error function.
+/// Their inverses: from -pi/2 to pi/2, of cos from 0 to pi.
+template <class V>
+V asin(V x);
+template <class V>
+V acos(V x);
+template <class V>
+V atan(V x);
+
+/// The angle of the point (x, y), from -pi to pi, with the special cases of C's atan2.
+template <class V>
+V atan2(V y, V x);
+
+/// The error function, and 1 minus it without cancellation.
 template <class V>
 V erf(V x);
+template <class V>
+V erfc(V x);
 
 /// x to the power y, with the special cases of C's pow.
 template <class V>
@@ -53,6 +89,10 @@ V pow(V x, V y);
 
 template <class V>
 V sqrt(V x);
+
+/// The cube root, negative of negative x.
+template <class V>
+V cbrt(V x);
 
 /// 1 / sqrt(x).
 template <class V>
@@ -85,6 +125,10 @@ template <class V>
 V trunc(V x);
 template <class V>
 V round(V x);
+
+/// What truncated division of x by y leaves, exactly: of the sign of x; of floats NaN where y is 0 or x infinite.
+template <class V>
+V fmod(V x, V y);
 
 /// As many words of a key as `V` holds, from place `first` on; `V` holds uint32 or uint64.
 template <class V>

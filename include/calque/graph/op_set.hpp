@@ -4,6 +4,7 @@
 
 #include <calque/core/type_list.hpp>
 #include <calque/graph/ops/arithmetic.hpp>
+#include <calque/graph/ops/bits.hpp>
 #include <calque/graph/ops/control.hpp>
 #include <calque/graph/ops/custom.hpp>
 #include <calque/graph/ops/functions.hpp>
@@ -14,8 +15,10 @@
 #include <calque/graph/ops/products.hpp>
 #include <calque/graph/ops/random.hpp>
 #include <calque/graph/ops/reductions.hpp>
+#include <calque/graph/ops/rounding.hpp>
 #include <calque/graph/ops/segments.hpp>
 #include <calque/graph/ops/sources.hpp>
+#include <calque/graph/ops/trigonometric.hpp>
 #include <calque/graph/ops/views.hpp>
 
 #include <type_traits>
@@ -33,8 +36,12 @@ using op_set = op_list<
     ops::argument, ops::constant, ops::iota, ops::element_count, ops::example,                                 //
     ops::add, ops::subtract, ops::multiply, ops::divide, ops::remainder, ops::negative, ops::abs, ops::square, //
     ops::minimum, ops::maximum, ops::fma, ops::fnma, ops::fms,                                                 //
-    ops::sqrt, ops::rsqrt, ops::exp, ops::expm1, ops::log, ops::log1p, ops::tanh, ops::sigmoid, ops::relu,     //
-    ops::sin, ops::cos, ops::erf, ops::pow,                                                                    //
+    ops::sqrt, ops::rsqrt, ops::cbrt, ops::exp, ops::exp2, ops::expm1, ops::log, ops::log2, ops::log1p,        //
+    ops::sigmoid, ops::softplus, ops::relu, ops::erf, ops::erfc, ops::pow,                                     //
+    ops::sin, ops::cos, ops::tan, ops::asin, ops::acos, ops::atan, ops::atan2,                                 //
+    ops::sinh, ops::cosh, ops::tanh, ops::asinh, ops::acosh, ops::atanh,                                       //
+    ops::floor, ops::ceil, ops::round, ops::trunc, ops::sign, ops::fmod,                                       //
+    ops::bit_and, ops::bit_or, ops::bit_xor, ops::bit_not, ops::shift_left, ops::shift_right,                  //
     ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal,                  //
     ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                //
     ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,  //
@@ -48,6 +55,7 @@ using op_set = op_list<
     ops::random_bits, ops::random_word32, ops::random_word64, ops::derive_key, ops::uniform_of_bits,           //
     ops::positive_uniform_of_bits, ops::normal_of_bits,                                                        //
     ops::shuffled_indices>;
+static_assert(op_set::size <= 256, "an op_code is a byte");
 
 namespace detail {
 

@@ -74,17 +74,32 @@ constexpr value operator|(value a, value b) {
 constexpr value square(value x) {
     return apply<ops::square>(0, x);
 }
+constexpr value sqrt(value x) {
+    return apply<ops::sqrt>(0, x);
+}
 constexpr value exp(value x) {
     return apply<ops::exp>(0, x);
 }
 constexpr value log(value x) {
     return apply<ops::log>(0, x);
 }
+constexpr value sigmoid(value x) {
+    return apply<ops::sigmoid>(0, x);
+}
 constexpr value sin(value x) {
     return apply<ops::sin>(0, x);
 }
 constexpr value cos(value x) {
     return apply<ops::cos>(0, x);
+}
+constexpr value sinh(value x) {
+    return apply<ops::sinh>(0, x);
+}
+constexpr value cosh(value x) {
+    return apply<ops::cosh>(0, x);
+}
+constexpr value round(value x) {
+    return apply<ops::round>(0, x);
 }
 constexpr value pow(value x, value y) {
     return apply<ops::pow>(0, x, y);

@@ -12,10 +12,15 @@ namespace graph {
 struct value;
 
 constexpr value square(value x);
+constexpr value sqrt(value x);
 constexpr value exp(value x);
 constexpr value log(value x);
+constexpr value sigmoid(value x);
 constexpr value sin(value x);
 constexpr value cos(value x);
+constexpr value sinh(value x);
+constexpr value cosh(value x);
+constexpr value round(value x);
 constexpr value pow(value x, value y);
 constexpr value where(value condition, value x, value y);
 constexpr value cast(value x, dtype to);

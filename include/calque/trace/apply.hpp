@@ -117,7 +117,14 @@ private:
 
 template <class Op, class T>
 constexpr void check_dtype() {
-    static_assert(takes_dtype<Op, T>, "calque: the operation does not take this dtype: write calque::cast<float>(x)");
+    if constexpr (contains(Op::accepts, dtype::float32)) {
+        static_assert(takes_dtype<Op, T>,
+                      "calque: the operation does not take this dtype: write calque::cast<float>(x)");
+    } else if constexpr (contains(Op::accepts, dtype::int32)) {
+        static_assert(takes_dtype<Op, T>, "calque: the operation takes integers: write calque::cast<std::int32_t>(x)");
+    } else {
+        static_assert(takes_dtype<Op, T>, "calque: the operation takes bool: write what is to hold, as in x != 0");
+    }
 }
 
 /// An elementwise operation on handles and numbers.

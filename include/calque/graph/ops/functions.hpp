@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elementary functions, elementwise, on floating dtypes. tests/math_test.cpp measures and bounds their errors in ULP.
+// Roots, exponentials, logarithms and what is made of them, elementwise, on floating dtypes. tests/math_test.cpp
+// measures and bounds their errors in ULP.
 #pragma once
 
 #include <calque/graph/math.hpp>
@@ -39,6 +40,18 @@ struct rsqrt : floating_function {
     static constexpr auto vjp(auto dy, auto x, auto y) { return dy * -0.5 * y / x; }
 };
 
+/// The cube root, negative of negative numbers.
+struct cbrt : floating_function {
+    static constexpr std::string_view name = "cbrt";
+    static constexpr int cost = 35;
+
+    template <class V>
+    static V apply(V x) {
+        return math::cbrt(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy / (3 * graph::square(y)); }
+};
+
 struct exp : floating_function {
     static constexpr std::string_view name = "exp";
     static constexpr int cost = 15;
@@ -48,6 +61,18 @@ struct exp : floating_function {
         return math::exp(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * y; }
+};
+
+/// 2 to the power x.
+struct exp2 : floating_function {
+    static constexpr std::string_view name = "exp2";
+    static constexpr int cost = 14;
+
+    template <class V>
+    static V apply(V x) {
+        return math::exp2(x);
+    }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * std::numbers::ln2 * y; }
 };
 
 /// exp(x) - 1, accurate near 0.
@@ -73,6 +98,18 @@ struct log : floating_function {
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / x; }
 };
 
+/// The logarithm to base 2.
+struct log2 : floating_function {
+    static constexpr std::string_view name = "log2";
+    static constexpr int cost = 30;
+
+    template <class V>
+    static V apply(V x) {
+        return math::log2(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * std::numbers::log2e / x; }
+};
+
 /// log(1 + x), accurate near 0.
 struct log1p : floating_function {
     static constexpr std::string_view name = "log1p";
@@ -83,17 +120,6 @@ struct log1p : floating_function {
         return math::log1p(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / (x + 1); }
-};
-
-struct tanh : floating_function {
-    static constexpr std::string_view name = "tanh";
-    static constexpr int cost = 18;
-
-    template <class V>
-    static V apply(V x) {
-        return math::tanh(x);
-    }
-    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (1 - graph::square(y)); }
 };
 
 /// The logistic function 1 / (1 + exp(-x)).
@@ -108,6 +134,18 @@ struct sigmoid : floating_function {
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (y * (1 - y)); }
 };
 
+/// log(1 + exp(x)), without overflow.
+struct softplus : floating_function {
+    static constexpr std::string_view name = "softplus";
+    static constexpr int cost = 45;
+
+    template <class V>
+    static V apply(V x) {
+        return math::maximum(x, V(typename V::value_type(0))) + math::log1p(math::exp(-math::abs(x)));
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::sigmoid(x); }
+};
+
 /// max(x, 0), and NaN of NaN. Its derivative at 0 is 0.
 struct relu : elementwise<1> {
     static constexpr std::string_view name = "relu";
@@ -118,28 +156,6 @@ struct relu : elementwise<1> {
         return select(x < V(typename V::value_type(0)), V(typename V::value_type(0)), x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::where(y > 0, dy, zero_of(dy)); }
-};
-
-struct sin : floating_function {
-    static constexpr std::string_view name = "sin";
-    static constexpr int cost = 20;
-
-    template <class V>
-    static V apply(V x) {
-        return math::sin(x);
-    }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::cos(x); }
-};
-
-struct cos : floating_function {
-    static constexpr std::string_view name = "cos";
-    static constexpr int cost = 20;
-
-    template <class V>
-    static V apply(V x) {
-        return math::cos(x);
-    }
-    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy * graph::sin(x)); }
 };
 
 /// The error function.
@@ -153,6 +169,20 @@ struct erf : floating_function {
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
         return dy * (2 * std::numbers::inv_sqrtpi) * graph::exp(-graph::square(x));
+    }
+};
+
+/// 1 - erf(x), without cancellation.
+struct erfc : floating_function {
+    static constexpr std::string_view name = "erfc";
+    static constexpr int cost = 60;
+
+    template <class V>
+    static V apply(V x) {
+        return math::erfc(x);
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
+        return dy * (-2 * std::numbers::inv_sqrtpi) * graph::exp(-graph::square(x));
     }
 };
 

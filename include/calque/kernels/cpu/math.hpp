@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The definitions of graph/math.hpp for packs. Errors are at most 2 ULP, of pow at most 4, over the whole range:
-// denormals, infinities, NaN and signed zeros included (tests/math_test.cpp measures them).
+// The definitions of graph/math.hpp for packs. Errors are at most 2 ULP, of tan and erfc at most 4, over the whole
+// range: denormals, infinities, NaN and signed zeros included (tests/math_test.cpp measures them, docs/accuracy.md).
 #pragma once
 
+#include <calque/kernels/cpu/math_arcs.hpp>
+#include <calque/kernels/cpu/math_cbrt.hpp>
 #include <calque/kernels/cpu/math_erf.hpp>
+#include <calque/kernels/cpu/math_erfc.hpp>
 #include <calque/kernels/cpu/math_exp.hpp>
+#include <calque/kernels/cpu/math_fmod.hpp>
+#include <calque/kernels/cpu/math_hyperbolic.hpp>
 #include <calque/kernels/cpu/math_log.hpp>
 #include <calque/kernels/cpu/math_pow.hpp>
 #include <calque/kernels/cpu/math_random.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exp, expm1 and the logistic function.
+// exp, exp2, expm1 and the logistic function.
 #pragma once
 
 #include <calque/kernels/cpu/math_tools.hpp>
@@ -68,6 +68,24 @@ CALQUE_INLINE V exp(V x) {
                        0.166666666666667, 0.5000000000000013);
     }
     return scale(simd::fma(p, r * r, r) + V(T(1)), argument.n);
+}
+
+template <class V>
+CALQUE_INLINE V exp2(V x) {
+    using namespace detail;
+    using T = element_of<V>;
+    V const bounded = clamp(x, is_float<V> ? T(-151) : T(-1076), is_float<V> ? T(129) : T(1025));
+    V const n = simd::round_even(bounded);
+    V const r = bounded - n; // exactly
+    V p;                     // in 2^r = 1 + r p(r), minimax (relative error 2^-28 and 2^-58)
+    if constexpr (is_float<V>) {
+        p = polynomial(r, 0.000153533518f, 0.0013398875f, 0.00961843692f, 0.0555033237f, 0.240226477f, 0.693147182f);
+    } else {
+        p = polynomial(r, 4.434807463506195e-10, 7.07378473233262e-09, 1.0178199335560433e-07, 1.3215435273223947e-06,
+                       1.525273349368418e-05, 0.0001540353045713102, 0.0013333558146774059, 0.009618129107594105,
+                       0.055504108664820084, 0.2402265069591013, 0.6931471805599453);
+    }
+    return scale(simd::fma(p, r, V(T(1))), n);
 }
 
 /// Twice 2^(n-1) exp(r) - 1/2: halves, so that the power of two does not overflow before the result does.

@@ -77,14 +77,19 @@ CALQUE_INLINE pack<float, U> tanh_by_table(pack<float, U> x) {
 template <class V>
 CALQUE_INLINE V tanh_by_expm1(V x) {
     using T = element_of<V>;
+    V const half(T(0.5)), one(T(1)), two(T(2));
     V const a = clamp(simd::abs(x), T(0), is_float<V> ? T(9.1) : T(19.1)); // the result is 1 from here on
     auto const argument = reduce_exp_argument(a + a);
-    V const t = scaled_exp_minus(argument, power_of_two(argument.n_plus_rounder), T(1));
-    V const half(T(0.5));
-    auto const [sum, lost] = two_sum(t, V(T(2)));
-    V const y = t / sum;
+    V const power = power_of_two(argument.n_plus_rounder);
+    V const low = simd::fma(exp_tail(argument.r), argument.r * argument.r, argument.r_low);
+    // power r is exact, and so is what adding it to power - 1 loses
+    V const high = simd::fma(power, argument.r, power - one);
+    V const lost = simd::fma(power, argument.r, (power - one) - high);
+    V const t = high + simd::fma(power, low, lost);
+    auto const sum = fast_two_sum(max_or_second(two, t), min_or_second(two, t));
+    V const y = t / sum.high;
     // What rounding the sum lost is worth an ulp of the result; 1 / sum is (1 - y) / 2.
-    return copysign(simd::fnma(y * lost, simd::fnma(half, y, half), y), x);
+    return copysign(simd::fnma(y * sum.low, simd::fnma(half, y, half), y), x);
 }
 
 } // namespace detail

@@ -132,6 +132,16 @@ CALQUE_COLD pack<T, U> element_by_element(pack<T, U> const& x, F f) {
     }
     return pack<T, U>::load(element);
 }
+template <class T, int U, class F>
+CALQUE_COLD pack<T, U> element_by_element(pack<T, U> const& x, pack<T, U> const& y, F f) {
+    T element[pack<T, U>::size], other[pack<T, U>::size];
+    x.store(element);
+    y.store(other);
+    for (int i = 0; i < pack<T, U>::size; ++i) {
+        element[i] = f(element[i], other[i]);
+    }
+    return pack<T, U>::load(element);
+}
 
 } // namespace detail
 } // namespace math

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sin and cos.
+// sin, cos and tan.
 #pragma once
 
 #include <calque/kernels/cpu/math_tools.hpp>
@@ -99,6 +99,14 @@ CALQUE_INLINE pack<T, U> sin_from_quadrant(pack<T, U> x) {
     return simd::bits_as<T>(simd::bits_as<simd::unsigned_of<T>>(magnitude) ^ sign);
 }
 
+/// `even` or `odd`, as the number of quadrants is.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> select_by_parity(pack<T, U> n_plus_rounder, pack<T, U> even, pack<T, U> odd) {
+    using B = pack<simd::unsigned_of<T>, U>;
+    B const bit = simd::bits_as<simd::unsigned_of<T>>(n_plus_rounder) & B(1);
+    return select_if<comparison::equal>(bit, B(0), even, odd);
+}
+
 } // namespace detail
 
 template <class V>
@@ -123,6 +131,22 @@ CALQUE_INLINE V cos(V x) {
         result = select(is_huge, each, result);
     }
     return result;
+}
+
+/// sin / cos of the reduced argument r, or -cos / sin, which is tan(r + pi/2).
+template <class V>
+CALQUE_INLINE V tan(V x) {
+    using namespace detail;
+    using T = element_of<V>;
+    auto const [n_plus_rounder, r, r_low] = reduce_angle(x);
+    V const sine = sin_of_reduced(r, r_low), cosine = cos_of_reduced(r, r_low);
+    V result = select_by_parity(n_plus_rounder, sine, cosine) / select_by_parity(n_plus_rounder, cosine, -sine);
+    auto const is_huge = abs(x) > V(largest_reducible<V>);
+    if (any(is_huge)) [[unlikely]] {
+        auto const each = element_by_element(x, [](T e) { return static_cast<T>(std::tan(double(e))); });
+        result = select(is_huge, each, result);
+    }
+    return select_if<comparison::equal>(x, V(T(0)), x, result); // the sign of -0
 }
 
 } // namespace math

@@ -213,6 +213,12 @@ CALQUE_INLINE pack<T, U> min_or_second(pack<T, U> a, pack<T, U> b) {
     return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return min_or_second(a.r[i], b.r[i]); });
 }
 
+/// The greater of two numbers; `b` if either is NaN or both are zeros. One instruction on x86.
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> max_or_second(pack<T, U> a, pack<T, U> b) {
+    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return max_or_second(a.r[i], b.r[i]); });
+}
+
 /// `x` between `low` and `high`; NaN stays NaN.
 template <std::floating_point T, int U>
 CALQUE_INLINE pack<T, U> clamp(pack<T, U> x, T low, T high) {

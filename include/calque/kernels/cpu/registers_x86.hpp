@@ -173,6 +173,33 @@ CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
     return _mm_min_pd(a, b);
 }
 
+#if defined(__SSE4_1__)
+CALQUE_INLINE __m128 round_even(__m128 x) {
+    return _mm_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m128d round_even(__m128d x) {
+    return _mm_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m128 floor(__m128 x) {
+    return _mm_floor_ps(x);
+}
+CALQUE_INLINE __m128d floor(__m128d x) {
+    return _mm_floor_pd(x);
+}
+CALQUE_INLINE __m128 ceil(__m128 x) {
+    return _mm_ceil_ps(x);
+}
+CALQUE_INLINE __m128d ceil(__m128d x) {
+    return _mm_ceil_pd(x);
+}
+CALQUE_INLINE __m128 trunc(__m128 x) {
+    return _mm_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+CALQUE_INLINE __m128d trunc(__m128d x) {
+    return _mm_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+#endif
+
 template <class T>
     requires(sizeof(T) >= 4)
 CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
