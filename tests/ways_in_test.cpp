@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Arrays that are not xtensor's, in and out: raw pointers, fixed arrays of arrays, views like std::mdspan.
+#include <calque/calque.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using calque::array_adaptor;
+using calque::array_argument;
+using calque::array_output;
+using calque::array_spec_t;
+using calque::array_view;
+using calque::dyn;
+using calque::shape;
+using calque::spec;
+
+template <class A, class S>
+constexpr bool guarantees = std::is_same_v<array_spec_t<A>, S>;
+
+/// What C++23's std::mdspan looks like, with one extent that the type knows, in columns.
+template <class T>
+struct columns_of_three {
+    using element_type = T;
+    T* elements;
+    int columns;
+
+    static constexpr std::size_t rank() { return 2; }
+    static constexpr std::size_t static_extent(std::size_t axis) {
+        return axis == 0 ? 3 : static_cast<std::size_t>(-1);
+    }
+    constexpr int extent(std::size_t axis) const { return axis == 0 ? 3 : columns; }
+    constexpr int stride(std::size_t axis) const { return axis == 0 ? 1 : 3; }
+    constexpr T* data_handle() const { return elements; }
+};
+
+static_assert(guarantees<columns_of_three<float const>, spec<float, 3, dyn>>);
+static_assert(array_output<columns_of_three<float>> && !array_output<columns_of_three<float const>>);
+static_assert(!array_argument<columns_of_three<std::string>>);
+
+static_assert(guarantees<std::array<std::array<float, 3>, 2>, spec<float, 2, 3>>);
+static_assert(guarantees<std::array<std::array<std::array<int, 4>, 3>, 2>, spec<int, 2, 3, 4>>);
+static_assert(guarantees<double[2][3][4], spec<double, 2, 3, 4>>);
+static_assert(guarantees<std::array<float[2], 3>, spec<float, 3, 2>>);
+static_assert(guarantees<std::array<float, 0>, spec<float, 0>>);
+static_assert(!array_argument<std::array<std::vector<float>, 2>>, "a tuple of vectors");
+static_assert(!array_argument<std::array<std::string, 2>>);
+
+using view_of_two = decltype(array_view(std::declval<float*>(), {2, 3}));
+static_assert(guarantees<view_of_two, spec<float, dyn, dyn>> && calque::is_always_contiguous_v<view_of_two>);
+static_assert(std::is_same_v<decltype(array_view(std::declval<float const*>(), {2u, 3ul}, {1, -2})),
+                             array_view<float const, 2, false>>);
+static_assert(!calque::is_always_contiguous_v<array_view<float, 2, false>>);
+static_assert(array_output<view_of_two> && !array_output<array_view<float const, 2>>);
+static_assert(!calque::is_resizable_v<view_of_two>);
+static_assert(std::is_same_v<decltype(array_view(std::declval<int*>(), {1, 2, 3, 4, 5, 6, 7, 8})), array_view<int, 8>>);
+static_assert(std::is_same_v<decltype(array_view(std::declval<int*>(), {7})), array_view<int, 1>>);
+static_assert(
+    std::is_same_v<decltype(array_view(std::declval<int*>(), std::array<std::size_t, 2>{})), array_view<int, 2>>);
+
+inline constexpr auto rows = [](auto x) { return calque::sum<-1>(x * x) + 1; };
+inline constexpr auto twice = [](auto x) { return x + x; };
+
+std::string message_of(auto&& call) {
+    try {
+        call();
+    } catch (calque::shape_error const& e) {
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("pointers, row-major and strided") {
+    std::vector<float> const numbers = {1, 2, 3, 4, 5, 6};
+    std::size_t const columns = 3;
+    auto const f = calque::function(rows);
+    xt::xtensor<float, 1> y = f(array_view(numbers.data(), {2, columns}));
+    CHECK(y == xt::xtensor<float, 1>{15, 78});
+
+    y = f(array_view(numbers.data(), {2, 3}, {1, 2})); // by columns: 1 3 5, 2 4 6
+    CHECK(y == xt::xtensor<float, 1>{36, 57});
+    y = f(array_view(numbers.data() + 5, {3, 2}, {-2, -1})); // from the end: 6 5, 4 3, 2 1
+    CHECK(y == xt::xtensor<float, 1>{62, 26, 6});
+    y = f(array_view(numbers.data(), std::array{2, 3}, std::array{0, 1})); // one row, twice
+    CHECK(y == xt::xtensor<float, 1>{15, 15});
+
+    float out[2]{};
+    f.into(array_view(out, {2}), array_view(numbers.data(), {2, 3}));
+    CHECK(out[0] == 15.f);
+    CHECK(out[1] == 78.f);
+    CHECK(f.hit_count() == 1);
+
+    std::string const message = message_of([&] { f.into(array_view(out, {1}), array_view(numbers.data(), {2, 3})); });
+    CHECK(message.find("[1] cannot become [2]") != std::string::npos);
+
+    // The compiler learns the extents where they are said.
+    auto const shaped = calque::with_shape<2, 3>(array_view(numbers.data(), {2, 3}));
+    static_assert(guarantees<decltype(shaped), spec<float, 2, 3>>);
+    CHECK(f(shaped)(1) == 78.f);
+    CHECK(message_of([&] { (void)f(calque::with_shape<2, 4>(array_view(numbers.data(), {2, 3}))); }) != "");
+}
+
+TEST_CASE("outputs at pointers with strides, and over an argument") {
+    std::vector<double> x = {1, 2, 3, 4, 5, 6};
+    std::vector<double> y(6);
+    auto const f = calque::function(twice);
+    f.into(array_view(y.data(), {2, 3}, {1, 2}), array_view(x.data(), {2, 3}));
+    CHECK(y == std::vector<double>{2, 8, 4, 10, 6, 12});
+
+    f.into(array_view(x.data() + 5, {6}, {-1}), array_view(x.data(), {6})); // backwards into itself
+    CHECK(x == std::vector<double>{12, 10, 8, 6, 4, 2});
+}
+
+TEST_CASE("arrays of arrays") {
+    std::array<std::array<double, 3>, 2> const x = {{{1, 2, 3}, {4, 5, 6}}};
+    static_assert(calque::is_static_v<decltype(twice), decltype(x)>);
+    auto const f = calque::function(twice);
+    std::array<std::array<double, 3>, 2> y{};
+    f.into(y, x);
+    CHECK(y == std::array<std::array<double, 3>, 2>{{{2, 4, 6}, {8, 10, 12}}});
+
+    double c[1][2][2] = {{{1, 2}, {3, 4}}};
+    f.into(c, c);
+    CHECK(c[0][0][1] == 4);
+    CHECK(c[0][1][1] == 8);
+    CHECK(array_adaptor<double[1][2][2]>::stride(c, 1) == 2);
+    CHECK(message_of([] {
+              std::array<std::array<double, 3>, 2> a{};
+              array_adaptor<decltype(a)>::resize(a, shape{3, 2});
+          }).find("[2,3] cannot become [3,2]") != std::string::npos);
+}
+
+TEST_CASE("views like std::mdspan") {
+    std::vector<double> numbers = {1, 2, 3, 4, 5, 6};
+    std::vector<double> result(6);
+    auto const f = calque::function(twice);
+    f.into(columns_of_three<double>{result.data(), 2}, columns_of_three<double const>{numbers.data(), 2});
+    CHECK(result == std::vector<double>{2, 4, 6, 8, 10, 12});
+    CHECK(xt::xtensor<double, 2>(f(columns_of_three<double>{numbers.data(), 2}))(0, 1) == 8);
+    CHECK(message_of([&] {
+              f.into(columns_of_three<double>{result.data(), 1}, columns_of_three<double>{numbers.data(), 2});
+          }).find("[3,1] cannot become [3,2]") != std::string::npos);
+}
