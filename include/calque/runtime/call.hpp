@@ -17,7 +17,7 @@ struct bound_output {
     std::byte* data;
     /// Copies elements there; null if they lie contiguously. A pointer, so that only calls with outputs of types that
     /// may be strided contain what it points to.
-    void (*copy)(shape const&, kernels::strided_side, kernels::strided_source, std::size_t);
+    void (*copy)(shape, kernels::strided_side, kernels::strided_source, std::size_t);
     std::int64_t steps[max_rank]; // set if it is not null
 };
 
