@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <type_traits>
@@ -116,6 +117,61 @@ TEST_CASE("outputs at pointers with strides, and over an argument") {
 
     f.into(array_view(x.data() + 5, {6}, {-1}), array_view(x.data(), {6})); // backwards into itself
     CHECK(x == std::vector<double>{12, 10, 8, 6, 4, 2});
+}
+
+TEST_CASE("any order of axes: kernels run over memory as it lies, and results do not depend on it") {
+    // One elementwise kernel, whose result is viewed too; then kernels that need the rows, or an order that is fixed.
+    auto const keeping = calque::function(
+        [](auto x, auto y, auto scale) {
+            auto z = calque::tanh(x) * y + scale;
+            return std::tuple{z, calque::transpose<2, 0, 1>(z), calque::view(z, calque::range(0, 1))};
+        },
+        {.shapes = calque::shape_policy::dynamic});
+    auto const losing = calque::function(
+        [](auto x, auto y, auto last) {
+            return std::tuple{calque::reshape(x - y, 5, 12),
+                              calque::sum<-1>(calque::abs(x)) + calque::sum<-1>(y * last)};
+        },
+        {.shapes = calque::shape_policy::dynamic});
+    std::array const extents = {3, 4, 5};
+    std::vector<float> x(60), y(60), last(5);
+    for (std::size_t i = 0; i < 60; ++i) {
+        x[i] = static_cast<float>(i) / 16.f - 2.f;
+        y[i] = static_cast<float>(i * i % 61);
+        last[i % 5] = static_cast<float>(i);
+    }
+    using array3 = xt::xtensor<float, 3>;
+    xt::xtensor<float, 3, xt::layout_type::dynamic> z;
+    array3 transposed, part;
+    xt::xtensor<float, 2> reshaped, sums;
+    std::array order = {0, 1, 2}; // of the axes, the outermost first
+    do {
+        std::array<std::ptrdiff_t, 3> steps{};
+        steps[static_cast<std::size_t>(order[2])] = 1;
+        steps[static_cast<std::size_t>(order[1])] = extents[static_cast<std::size_t>(order[2])];
+        steps[static_cast<std::size_t>(order[0])] = 60 / extents[static_cast<std::size_t>(order[0])];
+        auto const view_of_x = array_view(x.data(), extents, steps);
+        auto const view_of_y = array_view(y.data(), extents, steps);
+        array3 const rows_of_x = xt::adapt(x, extents, steps);
+        array3 const rows_of_y = xt::adapt(y, extents, steps);
+        array_view<float const, 3, false> const by_rows[] = {{rows_of_x.data(), extents, std::array{20, 5, 1}},
+                                                             {rows_of_y.data(), extents, std::array{20, 5, 1}}};
+
+        CHECK(keeping.plan(view_of_x, view_of_y, 0.5f).text().find("copy") == std::string::npos);
+        auto const kept = keeping(by_rows[0], by_rows[1], 0.5f);
+        z.resize({3, 4, 5}, {steps[0], steps[1], steps[2]});
+        keeping.into(std::tie(z, transposed, part), view_of_x, view_of_y, 0.5f);
+        CHECK(array3(z) == std::get<0>(kept));
+        CHECK(transposed == std::get<1>(kept));
+        CHECK(part == std::get<2>(kept));
+        CHECK(std::get<0>(keeping(view_of_x, view_of_y, 0.5f)) == std::get<0>(kept));
+        CHECK(std::get<0>(keeping(view_of_x, by_rows[1], 0.5f)) == std::get<0>(kept)); // two orders
+
+        auto const lost = losing(by_rows[0], by_rows[1], last);
+        losing.into(std::tie(reshaped, sums), view_of_x, view_of_y, last);
+        CHECK(reshaped == std::get<0>(lost));
+        CHECK(sums == std::get<1>(lost));
+    } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_CASE("arrays of arrays") {

@@ -26,6 +26,7 @@ struct plan_input {
     std::size_t (*scratch_bytes)(int group, std::ptrdiff_t columns) = nullptr; // of fused kernels
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
+    bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
 };
 
 /// `Needs`: what is left out is not asked of this planner. Programs with equal needs share it.
@@ -109,6 +110,9 @@ private:
             break;
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
+            if constexpr (Needs.copies) {
+                (void)find_order(in_.schedule.groups[s.made_by], place.steps);
+            }
             place.at = {in_.argument_count + s.output, 0};
             if constexpr (Needs.buffers) {
                 if (s.output < 0) {
@@ -171,7 +175,46 @@ private:
         }
     }
 
-    /// All that the group reads and writes has its shape, or is a scalar: it is one long row.
+    /// Whether an elementwise group reads arrays that all lie without gaps, in one order of axes, which is not
+    /// row-major: Eigen's, by columns, say. What it makes gets the same strides then, `steps`, and its kernel runs
+    /// straight through memory. Not if an output is to be a view of what it makes, which would have to be a copy.
+    constexpr bool find_order(graph::group const& x, calque::strides& steps) const {
+        if (!in_.keeps_orders || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
+            return false;
+        }
+        shape const& space = space_of(x);
+        calque::strides order;
+        bool is_found = false;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            int const v = in_.schedule.leaves[x.first_leaf + i];
+            if (stored(v).kind == graph::storage_kind::indices) {
+                return false; // counted in row-major order
+            }
+            if (!varies_along_columns(x, i)) {
+                if (in_.shapes[stored(v).node].size() != 1) {
+                    return false; // a value a row
+                }
+                continue;
+            }
+            calque::strides const its = aligned_strides(out_.values[v], space);
+            if (is_found ? !are_equal_strides(space, its, order) : !is_dense(space, its) || is_contiguous(space, its)) {
+                return false;
+            }
+            order = its;
+            is_found = true;
+        }
+        for (int i = 0; is_found && i < x.result_count; ++i) {
+            int const v = in_.schedule.results[x.first_result + i];
+            int const output = stored(v).output;
+            is_found = in_.shapes[stored(v).node] == space && (output < 0 || in_.schedule.outputs[output] == v);
+        }
+        if (is_found) {
+            steps = order;
+        }
+        return is_found;
+    }
+
+    /// All that the group reads and writes has its shape, and one order, or is a scalar: it is one long row.
     constexpr void plan_one_loop(int k, graph::group const& x) {
         out_.groups[k].columns = space_of(x).size();
         for (int i = x.first_leaf; i < x.first_leaf + x.leaf_count; ++i) {
@@ -183,6 +226,13 @@ private:
     }
 
     constexpr void plan_loops(int k, graph::group const& x) {
+        if constexpr (Needs.copies) {
+            calque::strides order;
+            if (find_order(x, order)) {
+                plan_one_loop(k, x);
+                return;
+            }
+        }
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, space.rank);
