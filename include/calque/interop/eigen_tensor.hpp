@@ -22,7 +22,7 @@ concept eigen_tensor = requires(A const& a) {
     { A::NumIndices } -> std::convertible_to<int>;
     requires A::NumIndices <= max_rank;
     A::Layout;
-    { a.dimension(std::size_t{}) } -> std::convertible_to<extent_t>;
+    { a.dimensions() } -> std::convertible_to<typename A::Dimensions const&>;
     { a.data() } -> std::convertible_to<typename A::Scalar const*>;
 };
 
@@ -49,7 +49,11 @@ struct array_adaptor<A> {
     static auto data(A const& a) { return a.data(); }
     static auto data(A& a) { return a.data(); }
     static extent_t extent(A const& a, int axis) {
-        return static_cast<extent_t>(a.dimension(static_cast<std::size_t>(axis)));
+        if constexpr (spec::is_static) {
+            return spec::shape[axis];
+        } else {
+            return static_cast<extent_t>(a.dimensions()[static_cast<std::size_t>(axis)]);
+        }
     }
     static std::int64_t stride(A const& a, int axis) {
         std::int64_t step = 1;
