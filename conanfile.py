@@ -54,6 +54,7 @@ class Calque(ConanFile):
         # cmake/calqueCompilerOptions.cmake says why.
         newer_clang = (self.settings.get_safe("compiler") == "clang"
                        and Version(self.settings.get_safe("compiler.version")) >= "19")
-        if newer_clang and self.dependencies["xtensor"].ref.version < "0.26":
+        xtensor = [d.ref.version for d in self.dependencies.values() if d.ref.name == "xtensor"]  # none: the system's
+        if newer_clang and not any(version >= "0.26" for version in xtensor):
             self.cpp_info.cxxflags = ["-fno-relaxed-template-template-args",
                                       "-Wno-deprecated-no-relaxed-template-template-args"]
