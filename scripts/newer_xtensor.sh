@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Fetches the xtensor, xtl, xsimd and Eigen of Debian sid and unpacks them into a folder; nothing is installed.
 #
-#     scripts/newer_xtensor.sh FOLDER
-#     cmake --preset clang19 -DCMAKE_PREFIX_PATH=FOLDER/usr
+#     scripts/newer_xtensor.sh build/sid
+#     cmake --preset newer && cmake --build --preset newer && ctest --preset newer
 #
 # The packages come from the mirror that this machine's apt has for Debian, checked with Debian's keys, through lists and
 # a cache of their own. Does nothing if FOLDER has them already.
