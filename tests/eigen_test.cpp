@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Eigen's matrices, vectors, maps, blocks and tensors, in and out.
-#define EIGEN_DONT_VECTORIZE // g++ 12 warns of its own intrinsics where Eigen uses them; what is expected need not be fast
+#define EIGEN_DONT_VECTORIZE // g++ 12 warns of its own intrinsics where Eigen uses them; what is expected need not be
+                             // fast
 #include <calque/calque.hpp>
 #include <calque/eigen.hpp>
 
@@ -132,6 +133,21 @@ TEST_CASE("elementwise over arrays by columns, into themselves and into others")
     auto transposed = square.transpose(); // the output is the first argument, transposed
     f.into(transposed, square, b.topLeftCorner(20, 20));
     CHECK(Eigen::ArrayXXf(square.transpose()).isApprox(b.topLeftCorner(20, 20).tanh() * b.topLeftCorner(20, 20) + 1.f));
+}
+
+TEST_CASE("a product of matrices by columns is one by columns") {
+    auto const f = calque::function([](auto a, auto b) { return calque::matmul(a, b); });
+    MatrixXf const a = MatrixXf::Random(37, 21);
+    MatrixXf const b = MatrixXf::Random(21, 5);
+    CHECK(f.plan(a, b).text().find("5 x 37 over 21") != std::string::npos); // B^T A^T
+    MatrixXf y;
+    f.into(y, a, b);
+    CHECK(y.isApprox(a * b));
+    by_rows rows;
+    f.into(rows, a, b);
+    CHECK(rows == y);
+    f.into(y, a, b.leftCols(1)); // a column lies by rows as well
+    CHECK(y.isApprox(a * b.leftCols(1)));
 }
 
 TEST_CASE("fixed sizes are static extents") {

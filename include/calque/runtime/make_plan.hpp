@@ -6,6 +6,8 @@
 #include <calque/runtime/memory.hpp>
 #include <calque/runtime/plan_needs.hpp>
 
+#include <utility>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {
@@ -112,6 +114,9 @@ private:
             place.steps = contiguous_strides(place.extents);
             if constexpr (Needs.copies) {
                 (void)find_order(in_.schedule.groups[s.made_by], place.steps);
+                if (is_product_by_columns(v)) {
+                    place.steps = {{1, place.extents[0]}};
+                }
             }
             place.at = {in_.argument_count + s.output, 0};
             if constexpr (Needs.buffers) {
@@ -212,6 +217,36 @@ private:
             steps = order;
         }
         return is_found;
+    }
+
+    /// Whether a value is a product of two matrices that lie by columns, which is written by columns then: as B^T A^T.
+    /// It must be an output, and nothing else: other kernels want rows.
+    constexpr bool is_product_by_columns(int v) const {
+        graph::stored_value const& s = stored(v);
+        graph::group const& x = in_.schedule.groups[s.made_by];
+        bool const is_plain = x.kind == graph::group_kind::product && x.step_count == 1;
+        if (!in_.keeps_orders || !is_plain || s.output < 0 || in_.schedule.outputs[s.output] != v) {
+            return false;
+        }
+        for (int i = 0; i < in_.schedule.value_count; ++i) {
+            if (stored(i).source == v) {
+                return false;
+            }
+        }
+        for (int k = s.made_by + 1; k < in_.schedule.group_count; ++k) {
+            graph::group const& reader = in_.schedule.groups[k];
+            for (int i = 0; i < reader.leaf_count; ++i) {
+                if (in_.schedule.leaves[reader.first_leaf + i] == v) {
+                    return false;
+                }
+            }
+        }
+        return lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf]]) &&
+               lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf + 1]]);
+    }
+
+    static constexpr bool lies_by_columns(value_plan const& v) {
+        return v.extents[0] > 1 && v.extents[1] > 1 && v.steps[0] == 1;
     }
 
     /// All that the group reads and writes has its shape, and one order, or is a scalar: it is one long row.
@@ -378,8 +413,18 @@ private:
     // ---- matrix products
 
     constexpr void plan_product(int k, graph::group const& x, group_plan& plan) {
-        value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
-        value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        value_plan a = out_.values[in_.schedule.leaves[x.first_leaf]];
+        value_plan b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        if constexpr (Needs.copies) {
+            if (x.result_count == 1 && is_product_by_columns(in_.schedule.results[x.first_result])) {
+                std::swap(a, b);
+                for (value_plan* const operand : {&a, &b}) {
+                    std::swap(operand->extents[0], operand->extents[1]);
+                    std::swap(operand->steps[0], operand->steps[1]);
+                }
+                std::swap(plan.rows, plan.columns);
+            }
+        }
         for (int i = 0; i < 2; ++i) {
             value_plan const& operand = i == 0 ? a : b;
             out_.leaves[x.first_leaf + i].at = operand.at;
