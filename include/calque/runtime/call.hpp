@@ -229,7 +229,8 @@ private:
             outputs_[o].data = data;
             outputs_[o].copy = nullptr;
             if constexpr (P::execution::keeps_orders) {
-                require_order(p, o, contiguous_strides(p.values[schedule.outputs[o]].extents));
+                shape const& extents = p.values[schedule.outputs[o]].extents;
+                require_order(p, o, extents.rank, contiguous_strides(extents).values);
             }
             if (outputs_[o].copy != nullptr || is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
@@ -237,22 +238,40 @@ private:
         }
     }
 
-    /// How a plan lays an output out: row-major, unless it keeps the order of the arguments' axes.
-    CALQUE_INLINE strides planned_strides(plan const& p, int output) const {
-        value_plan const& v = p.values[schedule.outputs[output]];
-        if constexpr (P::execution::keeps_orders) {
-            if (!is_copied(output) && aliases.written_value(output) == schedule.outputs[output] && !runs_op_by_op(p)) {
-                return v.steps;
+    /// For each output, whether a plan may lay it out in another order than by rows: how it lies is in the plan then.
+    struct order_table {
+        bool is_in_plan[output_count == 0 ? 1 : output_count]{};
+
+        constexpr order_table() {
+            for (int o = 0; o < output_count; ++o) {
+                is_in_plan[o] = P::execution::keeps_orders && aliases.written_value(o) == schedule.outputs[o];
             }
         }
-        return contiguous_strides(v.extents);
+    };
+    static constexpr order_table orders{};
+
+    CALQUE_INLINE bool may_keep_order(plan const& p, int output) const {
+        return orders.is_in_plan[output] && !runs_op_by_op(p);
+    }
+
+    CALQUE_INLINE strides planned_strides(plan const& p, int output) const {
+        value_plan const& v = p.values[schedule.outputs[output]];
+        return may_keep_order(p, output) ? v.steps : contiguous_strides(v.extents);
     }
 
     /// An output that lies in another way than the plan lays it out is copied there.
-    CALQUE_INLINE void require_order(plan const& p, int output, strides const& steps) {
-        if (!are_equal_strides(p.values[schedule.outputs[output]].extents, steps, planned_strides(p, output))) {
+    CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps) {
+        value_plan const& v = p.values[schedule.outputs[output]];
+        bool const is_in_plan = may_keep_order(p, output);
+        bool lies_as_planned = true;
+        std::int64_t expected = 1;
+        for (int axis = rank - 1; axis >= 0; --axis) {
+            lies_as_planned &= v.extents[axis] == 1 || steps[axis] == (is_in_plan ? v.steps[axis] : expected);
+            expected *= v.extents[axis];
+        }
+        if (!lies_as_planned && expected != 0) [[unlikely]] {
             outputs_[output].copy = &kernels::copy_strided<>;
-            for (int axis = 0; axis < max_rank; ++axis) {
+            for (int axis = 0; axis < rank; ++axis) {
                 outputs_[output].steps[axis] = steps[axis];
             }
         }
@@ -284,11 +303,7 @@ private:
             bound.data = data;
             bound.copy = nullptr;
             if constexpr (Ref::rank != 0 && (!Ref::contiguous || P::execution::keeps_orders)) {
-                strides steps;
-                for (int axis = 0; axis < Ref::rank; ++axis) {
-                    steps[axis] = ref.strides[axis];
-                }
-                require_order(p, output, steps);
+                require_order(p, output, Ref::rank, ref.strides);
             }
             bool const is_disturbing = MayAlias && (is_copied(output) || disturbs_arguments(p, output));
             if (bound.copy != nullptr || is_disturbing) [[unlikely]] {
