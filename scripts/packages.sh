@@ -9,6 +9,7 @@ is_installed() {
     clang-14 | clang-19) command -v "${1/-/++-}" ;;
     libxtensor-dev) has_header xtensor/xtensor.hpp ;;
     libxsimd-dev) has_header xsimd/xsimd.hpp ;;
+    libeigen3-dev) has_header eigen3/Eigen/Core ;;
     doctest-dev) has_header doctest/doctest.h ;;
     libbenchmark-dev) has_header benchmark/benchmark.h ;;
     *) command -v "$1" ;;

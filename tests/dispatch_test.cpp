@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Arrays whose dtype and rank only the run knows: any_array, dispatch, and .npy files.
+// Arrays whose dtype and rank only the run knows: any_array and dispatch.
 #include <calque/calque.hpp>
-#include <calque/interop/npy.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <string>
 
 namespace {
@@ -31,25 +28,6 @@ std::string message_of(auto&& call) {
         return e.what();
     }
     return "nothing thrown";
-}
-
-/// A file that is gone at the end of the test.
-struct temporary_file {
-    std::string path = "dispatch_test.npy";
-
-    explicit temporary_file(std::string const& content) { std::ofstream(path, std::ios::binary) << content; }
-    temporary_file(temporary_file const&) = delete;
-    ~temporary_file() { std::remove(path.c_str()); }
-};
-
-/// A file of format 1.0: the header, padded, and the elements.
-template <class T, std::size_t N>
-std::string npy(std::string header, T const (&elements)[N]) {
-    header.resize(118 - 1, ' ');
-    header += '\n';
-    std::string file = std::string("\x93NUMPY\x01") + '\0' + static_cast<char>(118) + '\0' + header;
-    file.append(reinterpret_cast<char const*>(elements), sizeof elements);
-    return file;
 }
 
 } // namespace
@@ -116,30 +94,4 @@ TEST_CASE("other arguments pass as they are; a tuple is a tuple of any_arrays") 
     auto const [doubled, sum] = g(any_array(vector{1, 2}));
     CHECK(doubled.as<vector>()(1) == 4.f);
     CHECK(float(sum) == 3.f);
-}
-
-TEST_CASE(".npy files") {
-    std::int32_t const elements[] = {1, 2, 3, 4, 5, 6};
-    {
-        temporary_file const file(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }", elements));
-        any_array const a = calque::load_npy(file.path);
-        CHECK(a.type() == dtype::int32);
-        CHECK(a.extents() == shape{2, 3});
-        CHECK(a.elements<std::int32_t>()[5] == 6);
-    }
-    {
-        temporary_file const file(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (), }", elements));
-        CHECK(int(calque::load_npy(file.path)) == 1);
-    }
-    auto const message = [](std::string const& content) {
-        temporary_file const file(content);
-        return message_of<calque::error>([&] { calque::load_npy(file.path); });
-    };
-    CHECK(message(npy("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }", elements)).find("Fortran") !=
-          std::string::npos);
-    CHECK(message(npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2, 3), }", elements)).find("'>i4'") !=
-          std::string::npos);
-    CHECK(message(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (9, 9), }", elements)).find("shorter") !=
-          std::string::npos);
-    CHECK(message("no array").find("no .npy file") != std::string::npos);
 }

@@ -2,8 +2,6 @@
 // Trains a small network on real handwritten digits. The whole step - forward, gradient, Adam - is one traced function.
 #include <calque/calque.hpp>
 
-#include <xtensor/xtensor.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>

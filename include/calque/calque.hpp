@@ -7,6 +7,7 @@
 #include <calque/custom_vjp.hpp>
 #include <calque/eager.hpp>
 #include <calque/grad.hpp>
+#include <calque/interop/array_view.hpp>
 #include <calque/interop/span.hpp>
 #include <calque/interop/tree_map.hpp>
 #include <calque/interop/with_shape.hpp>

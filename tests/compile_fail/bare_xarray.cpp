@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // error: calque: the rank of an xt::xarray is known only at run time: pass calque::with_rank<N>\(x\)
 // first
+#include <calque/core/compatibility_xtensor.hpp>
 #include <calque/trace/elementwise.hpp>
 #include <calque/trace/trace.hpp>
-
-#include <xtensor/xarray.hpp>
 
 inline constexpr auto function = [](auto x) { return x * 2; };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks that the headers below a folder include each other downwards only, and never in a circle:
+# Checks that the headers below a folder include each other downwards only, and never in a circle, and that they define
+# no macro of xtensor's or xsimd's:
 #
 #     layers.sh INCLUDE/calque
 set -u
@@ -43,6 +44,8 @@ for header in "${headers[@]}"; do
         continue
     fi
     grep -qE '^ *# *include +"' "$header" && complain "$header: include calque's headers as <calque/...>"
+    grep -qE '^ *# *(define|undef) +(XTENSOR|XSIMD)_' "$header" &&
+        complain "$header: the macros of xtensor and xsimd are the user's"
     while read -r included; do
         case " ${below[$layer]} " in
         *" $(layer_of "$included") "*) ;;

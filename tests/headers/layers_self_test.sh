@@ -35,4 +35,7 @@ check "kernels/cpu/a.hpp: kernels must not include calque.hpp" "kernels/cpu/a.hp
 check "misc/a.hpp: misc is no layer" "misc/a.hpp: "
 check "core/a.hpp: include calque's headers as" 'core/a.hpp: #include "b.hpp"'
 check "in a circle" "core/a.hpp: #include <calque/core/b.hpp>" "core/b.hpp: #include <calque/core/a.hpp>"
+check "" "core/a.hpp: #if XTENSOR_VERSION_MAJOR == 0"
+check "core/a.hpp: the macros of xtensor and xsimd are the user's" "core/a.hpp: #define XTENSOR_USE_XSIMD"
+check "core/a.hpp: the macros of xtensor and xsimd are the user's" "core/a.hpp: # undef  XSIMD_WITH_AVX2"
 [ "$failures" -eq 0 ]

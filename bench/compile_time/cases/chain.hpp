@@ -4,8 +4,6 @@
 
 #include <calque/calque.hpp>
 
-#include <xtensor/xtensor.hpp>
-
 /// `Steps` times: two operations and a constant; every eighth step has a transcendental function as well.
 template <int Steps>
 struct chain {

@@ -11,6 +11,32 @@
 namespace calque {
 inline namespace v0 {
 
+namespace detail {
+
+/// A copy of strided elements, in row-major order.
+template <class T>
+std::shared_ptr<T[]> copy_by_rows(shape const& extents, strides const& steps, T const* from) {
+    auto const count = static_cast<std::size_t>(extents.size());
+    std::shared_ptr<T[]> copy(new T[count == 0 ? 1 : count]);
+    T* to = copy.get();
+    shape index = extents; // counts down, the last axis first
+    std::ptrdiff_t at = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        *to++ = from[at];
+        for (int axis = extents.rank - 1; axis >= 0; --axis) {
+            at += steps[axis];
+            if (--index[axis] != 0) {
+                break;
+            }
+            at -= extents[axis] * steps[axis];
+            index[axis] = extents[axis];
+        }
+    }
+    return copy;
+}
+
+} // namespace detail
+
 /// A contiguous row-major array of any dtype and rank. Its elements do not change, so copies share them.
 ///
 /// A traced function takes one through `dispatch`, which names the dtypes and ranks that are instantiated.
@@ -51,6 +77,14 @@ public:
     /// The same, with `owner` keeping them.
     static any_array keep(dtype type, shape const& extents, void const* elements, std::shared_ptr<void const> owner) {
         return any_array(type, extents, elements, std::move(owner));
+    }
+
+    /// A copy of elements that lie `steps` apart.
+    template <element T>
+    static any_array copy_of(shape const& extents, T const* elements, strides const& steps) {
+        std::shared_ptr<T[]> copy = detail::copy_by_rows(extents, steps, elements);
+        T const* const first = copy.get();
+        return any_array(dtype_of<T>, extents, first, std::move(copy));
     }
 
     dtype type() const { return type_; }
@@ -100,26 +134,11 @@ private:
 
     template <class T, class StrideOf>
     void copy_elements(T const* from, StrideOf const& stride_of) {
-        auto const count = static_cast<std::size_t>(extents_.size());
-        std::shared_ptr<T[]> copy(new T[count == 0 ? 1 : count]);
-        T* to = copy.get();
         strides steps;
         for (int axis = 0; axis < extents_.rank; ++axis) {
             steps[axis] = extents_[axis] == 1 ? 0 : stride_of(axis);
         }
-        shape index = extents_; // counts down, the last axis first
-        std::ptrdiff_t at = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            *to++ = from[at];
-            for (int axis = extents_.rank - 1; axis >= 0; --axis) {
-                at += steps[axis];
-                if (--index[axis] != 0) {
-                    break;
-                }
-                at -= extents_[axis] * steps[axis];
-                index[axis] = extents_[axis];
-            }
-        }
+        std::shared_ptr<T[]> copy = detail::copy_by_rows(extents_, steps, from);
         data_ = copy.get();
         owner_ = std::move(copy);
     }

@@ -55,45 +55,70 @@ struct array_adaptor<std::span<T, Extent>>
     }
 };
 
-template <element T, std::size_t Size>
-struct array_adaptor<std::array<T, Size>> : detail::standard_array<T, static_cast<extent_t>(Size)> {
-    using array = std::array<T, Size>;
+namespace detail {
+
+/// Arrays of arrays, std::array and C arrays alike: the dtype, the extents and the first element of the innermost ones.
+template <class A>
+struct nested_array {};
+template <element T>
+struct nested_array<T> {
+    using spec = calque::spec<T>;
+    static constexpr auto* data(auto& element) { return &element; }
+};
+
+/// An array of `Size` arrays that have a `Spec` each.
+template <class Inner, std::size_t Size, class Spec>
+struct array_of_arrays;
+template <class Inner, std::size_t Size, class T, extent_t... Extents>
+struct array_of_arrays<Inner, Size, calque::spec<T, Extents...>> {
+    using spec = calque::spec<T, static_cast<extent_t>(Size), Extents...>;
+    static constexpr auto* data(auto& array) { return nested_array<Inner>::data(array[0]); }
+};
+template <class Inner, std::size_t Size>
+    requires(Size != 0 && requires { typename nested_array<Inner>::spec; })
+struct nested_array<std::array<Inner, Size>> : array_of_arrays<Inner, Size, typename nested_array<Inner>::spec> {};
+template <class Inner, std::size_t Size>
+    requires requires { typename nested_array<Inner>::spec; }
+struct nested_array<Inner[Size]> : array_of_arrays<Inner, Size, typename nested_array<Inner>::spec> {};
+
+/// The adaptor of arrays of fixed size, of any number of axes.
+template <class Array>
+struct fixed_array {
+    using spec = typename nested_array<Array>::spec;
+    using value_type = typename spec::value_type;
+    static constexpr int rank = spec::rank;
+    static constexpr bool contiguous = true;
+    static_assert(sizeof(Array) == sizeof(value_type) * static_cast<std::size_t>(spec::shape.size()));
+
+    static constexpr value_type const* data(Array const& a) { return nested_array<Array>::data(a); }
+    static constexpr value_type* data(Array& a) { return nested_array<Array>::data(a); }
+    static constexpr extent_t extent(Array const& /*a*/, int axis) { return spec::shape[axis]; }
+    static constexpr std::int64_t stride(Array const& /*a*/, int axis) { return contiguous_strides(spec::shape)[axis]; }
+    static constexpr void resize(Array& /*a*/, shape const& wanted) { require_shape(spec{}, wanted); }
+};
+
+/// A std::array without elements, which has no first one.
+template <element T>
+struct fixed_array<std::array<T, 0>> : standard_array<T, 0> {
+    using array = std::array<T, 0>;
 
     static constexpr T const* data(array const& a) { return a.data(); }
     static constexpr T* data(array& a) { return a.data(); }
-    static constexpr extent_t extent(array const& /*a*/, int /*axis*/) { return static_cast<extent_t>(Size); }
-    static constexpr void resize(array& /*a*/, shape const& wanted) {
-        detail::require_shape(calque::spec<T, static_cast<extent_t>(Size)>{}, wanted);
-    }
+    static constexpr extent_t extent(array const& /*a*/, int /*axis*/) { return 0; }
+    static constexpr void resize(array& /*a*/, shape const& wanted) { require_shape(calque::spec<T, 0>{}, wanted); }
 };
 
-template <element T, std::size_t Size>
-struct array_adaptor<T[Size]> : detail::standard_array<T, static_cast<extent_t>(Size)> {
-    static constexpr T const* data(T const (&a)[Size]) { return a; }
-    static constexpr T* data(T (&a)[Size]) { return a; }
-    static constexpr extent_t extent(T const (& /*a*/)[Size], int /*axis*/) { return static_cast<extent_t>(Size); }
-    static constexpr void resize(T (& /*a*/)[Size], shape const& wanted) {
-        detail::require_shape(calque::spec<T, static_cast<extent_t>(Size)>{}, wanted);
-    }
-};
+} // namespace detail
 
-/// A C array of two axes, row-major: `float w[2][3]`.
-template <element T, std::size_t Rows, std::size_t Columns>
-struct array_adaptor<T[Rows][Columns]> {
-    using array = T[Rows][Columns];
-    using value_type = T;
-    using spec = calque::spec<T, static_cast<extent_t>(Rows), static_cast<extent_t>(Columns)>;
-    static constexpr int rank = 2;
-    static constexpr bool contiguous = true;
+/// `std::array<float, 3>`, and `std::array<std::array<float, 3>, 2>`: an array of two axes, row-major.
+template <class Inner, std::size_t Size>
+    requires(element<Inner> || requires { typename detail::nested_array<std::array<Inner, Size>>::spec; })
+struct array_adaptor<std::array<Inner, Size>> : detail::fixed_array<std::array<Inner, Size>> {};
 
-    static constexpr T const* data(array const& a) { return a[0]; }
-    static constexpr T* data(array& a) { return a[0]; }
-    static constexpr extent_t extent(array const& /*a*/, int axis) { return spec::shape[axis]; }
-    static constexpr std::int64_t stride(array const& /*a*/, int axis) {
-        return axis == 0 ? static_cast<std::int64_t>(Columns) : 1;
-    }
-    static constexpr void resize(array& /*a*/, shape const& wanted) { detail::require_shape(spec{}, wanted); }
-};
+/// `float w[3]`, `float w[2][3]`.
+template <class Inner, std::size_t Size>
+    requires requires { typename detail::nested_array<Inner[Size]>::spec; }
+struct array_adaptor<Inner[Size]> : detail::fixed_array<Inner[Size]> {};
 
 } // namespace v0
 } // namespace calque

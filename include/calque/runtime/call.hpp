@@ -15,9 +15,9 @@ namespace runtime {
 /// An output of the caller's: where its elements go.
 struct bound_output {
     std::byte* data;
-    /// Copies elements there; null if they lie contiguously. A pointer, so that only calls with outputs of types that
-    /// may be strided contain what it points to.
-    void (*copy)(shape const&, kernels::strided_side, kernels::strided_source, std::size_t);
+    /// Copies elements there; null if they lie as the plan writes them. A pointer, so that only calls with outputs of
+    /// types that may be strided contain what it points to.
+    void (*copy)(shape, kernels::strided_side, kernels::strided_source, std::size_t);
     std::int64_t steps[max_rank]; // set if it is not null
 };
 
@@ -73,7 +73,7 @@ public:
             needs_copies_ |= writes_to_existing;
         }
         if (p.is_interpreted || needs_copies_) [[unlikely]] {
-            run_with_copies(p, writes_to_existing, function_name);
+            run_with_copies(p, writes_to_existing || P::execution::keeps_orders, function_name);
             return;
         }
         if (p.arena_bytes == 0) {
@@ -228,8 +228,51 @@ private:
             bases_[argument_count + o] = data;
             outputs_[o].data = data;
             outputs_[o].copy = nullptr;
-            if (is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
+            if constexpr (P::execution::keeps_orders) {
+                shape const& extents = p.values[schedule.outputs[o]].extents;
+                require_order(p, o, extents.rank, contiguous_strides(extents).values);
+            }
+            if (outputs_[o].copy != nullptr || is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
+            }
+        }
+    }
+
+    /// For each output, whether a plan may lay it out in another order than by rows: how it lies is in the plan then.
+    struct order_table {
+        bool is_in_plan[output_count == 0 ? 1 : output_count]{};
+
+        constexpr order_table() {
+            for (int o = 0; o < output_count; ++o) {
+                is_in_plan[o] = P::execution::keeps_orders && aliases.written_value(o) == schedule.outputs[o];
+            }
+        }
+    };
+    static constexpr order_table orders{};
+
+    CALQUE_INLINE bool may_keep_order(plan const& p, int output) const {
+        return orders.is_in_plan[output] && !runs_op_by_op(p);
+    }
+
+    CALQUE_INLINE strides planned_strides(plan const& p, int output) const {
+        value_plan const& v = p.values[schedule.outputs[output]];
+        return may_keep_order(p, output) ? v.steps : contiguous_strides(v.extents);
+    }
+
+    /// An output that lies in another way than the plan lays it out is copied there.
+    CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps) {
+        value_plan const& v = p.values[schedule.outputs[output]];
+        bool const is_in_plan = may_keep_order(p, output);
+        bool lies_as_planned = true;
+        std::int64_t expected = 1;
+        for (int axis = rank - 1; axis >= 0; --axis) {
+            lies_as_planned &= v.extents[axis] == 1 || steps[axis] == (is_in_plan ? v.steps[axis] : expected);
+            expected *= v.extents[axis];
+        }
+        if (!lies_as_planned && expected != 0) [[unlikely]] {
+            outputs_[output].copy = &kernels::copy_strided<>;
+            for (int axis = 0; axis < rank; ++axis) {
+                outputs_[output].steps[axis] = steps[axis];
             }
         }
     }
@@ -255,22 +298,15 @@ private:
         constexpr int output = static_cast<int>(Index::value);
         auto* const data = reinterpret_cast<std::byte*>(ref.data);
         bases_[argument_count + output] = data;
-        if constexpr (MayAlias) {
+        if constexpr (MayAlias || P::execution::keeps_orders) {
             bound_output& bound = outputs_[output];
             bound.data = data;
             bound.copy = nullptr;
-            if constexpr (Ref::rank != 0) {
-                if constexpr (!Ref::contiguous) {
-                    strides steps;
-                    for (int axis = 0; axis < Ref::rank; ++axis) {
-                        steps[axis] = bound.steps[axis] = ref.strides[axis];
-                    }
-                    if (!runtime::is_contiguous(p.values[schedule.outputs[output]].extents, steps)) {
-                        bound.copy = &kernels::copy_strided<>;
-                    }
-                }
+            if constexpr (Ref::rank != 0 && (!Ref::contiguous || P::execution::keeps_orders)) {
+                require_order(p, output, Ref::rank, ref.strides);
             }
-            if (is_copied(output) || bound.copy != nullptr || disturbs_arguments(p, output)) [[unlikely]] {
+            bool const is_disturbing = MayAlias && (is_copied(output) || disturbs_arguments(p, output));
+            if (bound.copy != nullptr || is_disturbing) [[unlikely]] {
                 needs_copies_ = true;
             }
         }
@@ -288,13 +324,25 @@ private:
         bool disturbs = false;
         for (int a = 0; a < argument_count; ++a) {
             // An argument that begins elsewhere and ends before, or begins behind, is not touched; most do.
-            if (bases_[a] == first && aliases.in_place(output, a) && is_contiguous_argument(a) &&
+            if (bases_[a] == first && aliases.in_place(output, a) && lies_like(p, output, a) &&
                 elements_of(a) == extents.size()) {
                 continue; // of as many elements: one that a dynamic extent of 1 stretches is read again and again
             }
             disturbs |= overlaps(a, first, end);
         }
         return disturbs;
+    }
+
+    /// Whether an argument lies as the plan lays an output out.
+    CALQUE_INLINE bool lies_like(plan const& p, int output, int argument) const {
+        if constexpr (P::execution::keeps_orders) {
+            shape extents;
+            strides const steps = strides_of(argument, extents);
+            return extents.rank == p.values[schedule.outputs[output]].extents.rank &&
+                   are_equal_strides(extents, steps, planned_strides(p, output));
+        } else {
+            return is_contiguous_argument(argument);
+        }
     }
 
     CALQUE_INLINE bool is_contiguous_argument(int argument) const {
@@ -321,15 +369,25 @@ private:
         return elements;
     }
 
-    CALQUE_COLD memory_range strided_range(int argument) const {
+    /// The strides of an argument, and its extents.
+    CALQUE_INLINE strides strides_of(int argument, shape& extents) const {
         std::int64_t const* const w = key_.words + P::layout::of.first_word[argument];
         int const rank = P::layout::of.ranks[argument];
-        shape extents;
-        strides steps;
+        bool const is_contiguous = is_contiguous_argument(argument);
+        extents = {};
         for (int axis = 0; axis < rank; ++axis) {
             extents.push_back(w[axis]);
+        }
+        strides steps = contiguous_strides(extents);
+        for (int axis = 0; !is_contiguous && axis < rank; ++axis) {
             steps[axis] = w[rank + axis];
         }
+        return steps;
+    }
+
+    CALQUE_COLD memory_range strided_range(int argument) const {
+        shape extents;
+        strides const steps = strides_of(argument, extents);
         return memory_range::of(bases_[argument], extents, steps, size_of(P::argument_type(argument)));
     }
 
@@ -339,6 +397,9 @@ private:
         bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
         typename P::execution(p, bases_).run();
     }
+
+    /// Whether not the plan's kernels compute the results, but an interpreter, which knows only row-major arrays.
+    CALQUE_INLINE bool runs_op_by_op(plan const& p) const { return p.is_interpreted || eager_runner_ != nullptr; }
 
     /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
     /// outputs lie; else all are contiguous.
@@ -370,13 +431,13 @@ private:
             for (int axis = 0; axis < extents.rank; ++axis) {
                 to[axis] = outputs_[o].steps[axis];
             }
-            outputs_[o].copy(extents, {wanted[o], to}, {from, contiguous_strides(extents)}, output_bytes(o));
+            outputs_[o].copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, output_bytes(o));
         }
     }
 
     void run_into_temporaries(plan const& p) {
-        if (graph_runner const runner = eager_runner.load(std::memory_order_acquire)) {
-            run_by(runner);
+        if (eager_runner_ != nullptr) {
+            run_by(eager_runner_);
             return;
         }
         if constexpr (code::may_be_interpreted) {
@@ -407,7 +468,8 @@ private:
     typename P::key key_;
     std::byte* bases_[argument_count + output_count + 2];
     bound_output outputs_[output_count == 0 ? 1 : output_count];
-    bool needs_copies_ = eager_runner.load(std::memory_order_relaxed) != nullptr;
+    graph_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
+    bool needs_copies_ = eager_runner_ != nullptr;
     std::int64_t violation_ = graph::violation::none;
 };
 

@@ -35,6 +35,10 @@ public:
     using plan = typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
                                              std::type_identity<plan_storage<size, Needs.copies>>>::type;
 
+    /// Whether outputs may keep the order of the arguments' axes (`planner::find_order`). Regions have views and copies
+    /// of what others keep, and take for granted that it is row-major.
+    static constexpr bool keeps_orders = Needs.copies && !Compiled::has_regions() && Compiled::view().control < 0;
+
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
         planner<Needs>(input_of(shapes, argument_strides), p.view()).run();
@@ -121,8 +125,8 @@ public:
 
 private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
-        return {Compiled::view(),         schedule.view(), shapes,         argument_strides,
-                Compiled::argument_count, &scratch_bytes,  &choose_product};
+        return {Compiled::view(),         schedule.view(), shapes,          argument_strides,
+                Compiled::argument_count, &scratch_bytes,  &choose_product, keeps_orders};
     }
 
     /// Whether `fn(K)` is true for each branch or loop `K`.

@@ -6,6 +6,8 @@
 #include <calque/runtime/memory.hpp>
 #include <calque/runtime/plan_needs.hpp>
 
+#include <utility>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {
@@ -26,6 +28,7 @@ struct plan_input {
     std::size_t (*scratch_bytes)(int group, std::ptrdiff_t columns) = nullptr; // of fused kernels
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
+    bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
 };
 
 /// `Needs`: what is left out is not asked of this planner. Programs with equal needs share it.
@@ -109,6 +112,12 @@ private:
             break;
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
+            if constexpr (Needs.copies) {
+                (void)find_order(in_.schedule.groups[s.made_by], place.steps);
+                if (is_product_by_columns(v)) {
+                    place.steps = {{1, place.extents[0]}};
+                }
+            }
             place.at = {in_.argument_count + s.output, 0};
             if constexpr (Needs.buffers) {
                 if (s.output < 0) {
@@ -171,7 +180,76 @@ private:
         }
     }
 
-    /// All that the group reads and writes has its shape, or is a scalar: it is one long row.
+    /// Whether an elementwise group reads arrays that all lie without gaps, in one order of axes, which is not
+    /// row-major: Eigen's, by columns, say. What it makes gets the same strides then, `steps`, and its kernel runs
+    /// straight through memory. Not if an output is to be a view of what it makes, which would have to be a copy.
+    constexpr bool find_order(graph::group const& x, calque::strides& steps) const {
+        if (!in_.keeps_orders || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
+            return false;
+        }
+        shape const& space = space_of(x);
+        calque::strides order;
+        bool is_found = false;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            int const v = in_.schedule.leaves[x.first_leaf + i];
+            if (stored(v).kind == graph::storage_kind::indices) {
+                return false; // counted in row-major order
+            }
+            if (!varies_along_columns(x, i)) {
+                if (in_.shapes[stored(v).node].size() != 1) {
+                    return false; // a value a row
+                }
+                continue;
+            }
+            calque::strides const its = aligned_strides(out_.values[v], space);
+            if (is_found ? !are_equal_strides(space, its, order) : !is_dense(space, its) || is_contiguous(space, its)) {
+                return false;
+            }
+            order = its;
+            is_found = true;
+        }
+        for (int i = 0; is_found && i < x.result_count; ++i) {
+            int const v = in_.schedule.results[x.first_result + i];
+            int const output = stored(v).output;
+            is_found = in_.shapes[stored(v).node] == space && (output < 0 || in_.schedule.outputs[output] == v);
+        }
+        if (is_found) {
+            steps = order;
+        }
+        return is_found;
+    }
+
+    /// Whether a value is a product of two matrices that lie by columns, which is written by columns then: as B^T A^T.
+    /// It must be an output, and nothing else: other kernels want rows.
+    constexpr bool is_product_by_columns(int v) const {
+        graph::stored_value const& s = stored(v);
+        graph::group const& x = in_.schedule.groups[s.made_by];
+        bool const is_plain = x.kind == graph::group_kind::product && x.step_count == 1;
+        if (!in_.keeps_orders || !is_plain || s.output < 0 || in_.schedule.outputs[s.output] != v) {
+            return false;
+        }
+        for (int i = 0; i < in_.schedule.value_count; ++i) {
+            if (stored(i).source == v) {
+                return false;
+            }
+        }
+        for (int k = s.made_by + 1; k < in_.schedule.group_count; ++k) {
+            graph::group const& reader = in_.schedule.groups[k];
+            for (int i = 0; i < reader.leaf_count; ++i) {
+                if (in_.schedule.leaves[reader.first_leaf + i] == v) {
+                    return false;
+                }
+            }
+        }
+        return lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf]]) &&
+               lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf + 1]]);
+    }
+
+    static constexpr bool lies_by_columns(value_plan const& v) {
+        return v.extents[0] > 1 && v.extents[1] > 1 && v.steps[0] == 1;
+    }
+
+    /// All that the group reads and writes has its shape, and one order, or is a scalar: it is one long row.
     constexpr void plan_one_loop(int k, graph::group const& x) {
         out_.groups[k].columns = space_of(x).size();
         for (int i = x.first_leaf; i < x.first_leaf + x.leaf_count; ++i) {
@@ -183,6 +261,13 @@ private:
     }
 
     constexpr void plan_loops(int k, graph::group const& x) {
+        if constexpr (Needs.copies) {
+            calque::strides order;
+            if (find_order(x, order)) {
+                plan_one_loop(k, x);
+                return;
+            }
+        }
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, space.rank);
@@ -328,8 +413,18 @@ private:
     // ---- matrix products
 
     constexpr void plan_product(int k, graph::group const& x, group_plan& plan) {
-        value_plan const& a = out_.values[in_.schedule.leaves[x.first_leaf]];
-        value_plan const& b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        value_plan a = out_.values[in_.schedule.leaves[x.first_leaf]];
+        value_plan b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
+        if constexpr (Needs.copies) {
+            if (x.result_count == 1 && is_product_by_columns(in_.schedule.results[x.first_result])) {
+                std::swap(a, b);
+                for (value_plan* const operand : {&a, &b}) {
+                    std::swap(operand->extents[0], operand->extents[1]);
+                    std::swap(operand->steps[0], operand->steps[1]);
+                }
+                std::swap(plan.rows, plan.columns);
+            }
+        }
         for (int i = 0; i < 2; ++i) {
             value_plan const& operand = i == 0 ? a : b;
             out_.leaves[x.first_leaf + i].at = operand.at;

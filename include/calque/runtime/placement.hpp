@@ -22,6 +22,34 @@ constexpr bool is_contiguous(shape const& extents, calque::strides const& steps)
     return true;
 }
 
+/// Whether two arrays of these extents lie alike: along an axis of extent 1 strides mean nothing.
+constexpr bool are_equal_strides(shape const& extents, calque::strides const& a, calque::strides const& b) {
+    bool equal = true;
+    for (int axis = 0; axis < extents.rank; ++axis) {
+        equal &= extents[axis] == 1 || a[axis] == b[axis];
+    }
+    return equal;
+}
+
+/// Whether elements lie without gaps in some order of the axes.
+constexpr bool is_dense(shape const& extents, calque::strides const& steps) {
+    std::ptrdiff_t unit = 1;
+    for (int found = 0; found < extents.rank; ++found) { // the axes from the innermost on; one of extent 1 is anywhere
+        if (unit == extents.size()) {
+            return true;
+        }
+        int axis = 0;
+        while (axis < extents.rank && (extents[axis] == 1 || steps[axis] != unit)) {
+            ++axis;
+        }
+        if (axis == extents.rank) {
+            return false;
+        }
+        unit *= extents[axis];
+    }
+    return unit == extents.size();
+}
+
 /// The strides of the same elements, in row-major order, under other extents; false if there are none.
 constexpr bool reshape_strides(shape const& from, calque::strides const& from_steps, shape const& to,
                                calque::strides& to_steps) {

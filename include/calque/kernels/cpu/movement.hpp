@@ -9,6 +9,7 @@
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <cstring>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -102,6 +103,32 @@ struct transposition {
     }
 };
 
+/// Exchanges two axes.
+constexpr void swap_axes(shape& extents, strides& a, strides& b, int i, int j) {
+    std::swap(extents[i], extents[j]);
+    std::swap(a[i], a[j]);
+    std::swap(b[i], b[j]);
+}
+
+/// Brings the axes into the order in which `to` lies in memory, its runs last.
+constexpr void order_axes(shape& extents, strides& to, strides& from) {
+    auto const distance = [&](int axis) { return to[axis] < 0 ? -to[axis] : to[axis]; };
+    for (int end = 1; end < extents.rank; ++end) {
+        for (int axis = end; axis > 0 && distance(axis - 1) < distance(axis); --axis) {
+            swap_axes(extents, to, from, axis - 1, axis);
+        }
+    }
+}
+
+/// Moves the axis of the runs of `from` next to those of `to`, so that a matrix is left to transpose.
+constexpr void pair_axes(shape& extents, strides& to, strides& from) {
+    for (int axis = 0; axis + 2 < extents.rank; ++axis) {
+        if (from[axis] == 1 && to[extents.rank - 1] == 1) {
+            swap_axes(extents, to, from, axis, axis + 1);
+        }
+    }
+}
+
 /// Without axes of extent 1, and with those merged along which both sides are evenly spaced.
 inline shape merge_axes(shape const& extents, strides& a, strides& b) {
     shape merged;
@@ -135,11 +162,13 @@ inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) 
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap.
 template <class Transpose = detail::transposition>
-void copy_strided(shape const& extents, strided_side to, strided_source from, std::size_t element_bytes) {
+void copy_strided(shape extents, strided_side to, strided_source from, std::size_t element_bytes) {
     if (extents.size() == 0) {
         return;
     }
-    shape const merged = detail::merge_axes(extents, to.steps, from.steps);
+    detail::order_axes(extents, to.steps, from.steps);
+    shape merged = detail::merge_axes(extents, to.steps, from.steps);
+    detail::pair_axes(merged, to.steps, from.steps);
     detail::copier<Transpose> const copier{merged, to.steps, from.steps, static_cast<std::ptrdiff_t>(element_bytes)};
     copier.run(to.data, from.data);
 }
