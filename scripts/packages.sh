@@ -5,6 +5,7 @@
 is_installed() {
     case $1 in
     ninja-build) command -v ninja ;;
+    python3-venv) python3 -c 'import ensurepip, venv' ;;
     pkgconf) command -v pkg-config ;;
     clang-14 | clang-19) command -v "${1/-/++-}" ;;
     libxtensor-dev) has_header xtensor/xtensor.hpp ;;
