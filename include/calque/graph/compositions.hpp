@@ -42,6 +42,36 @@ constexpr value argmax(value x, int axis) {
     return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
 }
 
+/// The index of the first smallest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
+constexpr value argmin(value x, int axis) {
+    axis_set const axes = axis_set{1} << axis;
+    value const hit = is_floating(x.type()) ? (x == reduce_min(x, axes)) | (x != x) : x == reduce_min(x, axes);
+    value const index = iota_like(x, axis, dtype::int64);
+    return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
+}
+
+/// The mean of the squared distances from the mean, in two passes; NaN over an empty axis. The axes keep extent 1.
+constexpr value variance(value x, axis_set axes) {
+    return mean(square(x - mean(x, axes)), axes);
+}
+
+/// Whether some element is `wanted`; over an empty axis none is. The axes keep extent 1.
+constexpr value some_are(value x, bool wanted, axis_set axes) {
+    value const truth = x.type() == dtype::bool_ ? x : x != zero_of(x);
+    value const zero{x.owner, x.owner->constant(dtype::int32, constant_bits(dtype::int32, 0))};
+    value const one = literal(zero, 1);
+    value const place = wanted ? where(truth, zero, one) : where(truth, one, zero);
+    return (axes == 0 ? place : apply<ops::first_index>(axes, place)) == zero;
+}
+/// Whether some element is true, or not 0. NaN is not 0.
+constexpr value any(value x, axis_set axes) {
+    return some_are(x, true, axes);
+}
+/// Whether all elements are true, or not 0.
+constexpr value all(value x, axis_set axes) {
+    return apply<ops::logical_not>(0, some_are(x, false, axes));
+}
+
 /// The place, in row-major order, of the first element that is false, as int64; INT64_MAX if all are true.
 constexpr value first_false(value condition) {
     value const place = row_major_index(condition, 0, dtype::int64);

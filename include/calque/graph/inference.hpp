@@ -43,6 +43,10 @@ enum class reason : std::uint8_t {
     no_batch_rule,
     escapes_vmap,
     control_in_derivative,
+    parts_differ,
+    subscripts_do_not_fit,
+    shift_not_a_scalar,
+    padding_negative,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -84,6 +88,10 @@ constexpr std::string_view sentence(reason r) {
         return "a value made inside a mapped function is used outside it: return it from the function";
     case reason::control_in_derivative:
         return "it is in a derivative given to custom_vjp, which takes no branches or loops on the cotangent";
+    case reason::parts_differ: return "the extent of the axis is no multiple of the number of parts";
+    case reason::shift_not_a_scalar: return "the shift is not a scalar";
+    case reason::padding_negative: return "a padding is negative: view makes arrays smaller";
+    case reason::subscripts_do_not_fit: return "the subscripts of an operand are not as many as its axes";
     }
     return "";
 }

@@ -12,6 +12,7 @@
 #include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
 #include <calque/graph/interpreter_movement.hpp>
+#include <calque/graph/interpreter_running.hpp>
 #include <calque/graph/interpreter_segments.hpp>
 #include <calque/graph/interpreter_sums.hpp>
 #include <calque/graph/shape_inference.hpp>
@@ -265,13 +266,16 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::slice>) {
             slice_lists const lists = slice_lists::unpack(s.n.attribute);
             detail::gather(x, detail::slice_placement(x.extents, s.g.shapes, lists), s.result);
+        } else if constexpr (std::is_same_v<Op, ops::flip>) {
+            detail::gather(x, detail::flip_placement(x.extents, s.n.attribute), s.result);
         } else if constexpr (std::is_same_v<Op, ops::concatenation_part>) {
             int const axis = Op::axis(s.n.attribute);
             int const part = Op::part(s.n.attribute);
             detail::gather(x, detail::part_placement(x.extents, s.inputs + 1, part, axis), s.result);
         } else {
             static_assert(std::is_same_v<Op, ops::reshape> || std::is_same_v<Op, ops::reshape_like> ||
-                              std::is_same_v<Op, ops::merge_axes> || std::is_base_of_v<ops::custom_op, Op> ||
+                              std::is_same_v<Op, ops::merge_axes> || std::is_same_v<Op, ops::split_axis> ||
+                              std::is_base_of_v<ops::custom_op, Op> ||
                               std::is_same_v<Op, ops::after> || std::is_same_v<Op, ops::expand_dims> ||
                               std::is_same_v<Op, ops::squeeze>,
                           "calque: write here how to run the operation");
@@ -291,6 +295,21 @@ private:
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
         } else if constexpr (std::is_same_v<Op, ops::batch_matmul>) {
             with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
+        } else if constexpr (std::is_same_v<Op, ops::literal_elements>) {
+            with_type_of(s.n.type, [&]<class T>() {
+                for (extent_t i = 0; i < s.result.size(); ++i) {
+                    auto const bits = s.g.shapes[s.n.attribute][static_cast<int>(i)];
+                    s.result.template as<T>()[i] = from_bits<T>(static_cast<std::uint64_t>(bits));
+                }
+            });
+        } else if constexpr (std::is_base_of_v<ops::running_op, Op>) {
+            auto const order = ops::running_order::unpack(s.n.attribute);
+            tensor const* const factors = Op::arity == 2 ? s.inputs[0] : nullptr;
+            with_number_type(s.n.type, [&]<class T>() {
+                detail::run_recurrence<T>(factors, s.input(Op::arity - 1), order, s.result);
+            });
+        } else if constexpr (std::is_same_v<Op, ops::sort_order>) {
+            with_type_of(s.input(0).type, [&]<class T>() { detail::run_sort_order<T>(s.input(0), s.n, s.result); });
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
         } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {

@@ -21,6 +21,17 @@ inline placement transpose_placement(shape const& from, std::uint64_t permutatio
     return p;
 }
 
+inline placement flip_placement(shape const& from, axis_set axes) {
+    strides const own = contiguous_strides(from);
+    placement p;
+    for (int axis = 0; axis < from.rank; ++axis) {
+        bool const is_reversed = graph::contains(axes, axis);
+        p.offset += is_reversed ? (from[axis] - 1) * own[axis] : 0;
+        p.step[axis] = is_reversed ? -own[axis] : own[axis];
+    }
+    return p;
+}
+
 /// Where a slice of an array of shape `from` lies.
 inline placement slice_placement(shape const& from, shape const* lists, slice_lists const& which) {
     strides const own = contiguous_strides(from);

@@ -16,7 +16,9 @@
 #include <calque/graph/ops/random.hpp>
 #include <calque/graph/ops/reductions.hpp>
 #include <calque/graph/ops/rounding.hpp>
+#include <calque/graph/ops/running.hpp>
 #include <calque/graph/ops/segments.hpp>
+#include <calque/graph/ops/sorting.hpp>
 #include <calque/graph/ops/sources.hpp>
 #include <calque/graph/ops/trigonometric.hpp>
 #include <calque/graph/ops/views.hpp>
@@ -46,8 +48,10 @@ using op_set = op_list<
     ops::logical_and, ops::logical_or, ops::logical_not, ops::where, ops::cast,                                //
     ops::fresh, ops::stop_gradient, ops::broadcast_to, ops::broadcast_like, ops::assert_shape, ops::assigned,  //
     ops::sum_to, ops::same_batch, ops::cotangent, ops::custom_derivative, ops::after,                          //
-    ops::sum, ops::reduce_max, ops::reduce_min, ops::first_index, ops::matmul, ops::batch_matmul,              //
+    ops::sum, ops::reduce_max, ops::reduce_min, ops::reduce_product, ops::first_index,                         //
+    ops::matmul, ops::batch_matmul,                                                                            //
     ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,          //
+    ops::split_axis, ops::flip, ops::literal_elements, ops::running_sum, ops::recurrence, ops::sort_order,     //
     ops::slice, ops::concatenation_part, ops::concatenate, ops::slice_adjoint, ops::take, ops::take_adjoint,   //
     ops::row_numbers, ops::gather_rows, ops::segment_sum, ops::segment_max, ops::segment_min,                  //
     ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked, //

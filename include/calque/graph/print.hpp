@@ -57,13 +57,29 @@ constexpr void print_permutation(std::uint64_t permutation, int rank, text& out)
 /// The parameters of a node, after its inputs.
 constexpr void print_attribute(graph_view const& g, node const& n, text& out) {
     op_info const& operation = info(n.op);
-    if (operation.list_count == 1) {
+    if (n.op == code_of<ops::literal_elements>) {
+        for (int i = 0; i < g.shapes[n.attribute].rank; ++i) {
+            auto const bits = static_cast<std::uint64_t>(g.shapes[n.attribute][i]);
+            out << (i == 0 ? " {" : ", ");
+            with_type_of(n.type, [&]<class T>() { append_number(out, from_bits<T>(bits)); });
+        }
+        out << '}';
+    } else if (operation.list_count == 1) {
         out << " to=" << g.shapes[n.attribute];
     } else if (operation.list_count == 3) {
         print_slice(g, slice_lists::unpack(n.attribute), out);
     } else if (operation.kind == op_kind::reduction || n.op == code_of<ops::expand_dims> ||
                n.op == code_of<ops::squeeze>) {
         print_axes(n.attribute, out);
+    } else if (n.op == code_of<ops::flip>) {
+        print_axes(n.attribute, out);
+    } else if (n.op == code_of<ops::split_axis>) {
+        out << " axis=" << ops::split_axis::axis(n.attribute) << " parts=" << ops::split_axis::parts(n.attribute);
+    } else if (n.op == code_of<ops::running_sum> || n.op == code_of<ops::recurrence>) {
+        auto const order = ops::running_order::unpack(n.attribute);
+        out << " axis=" << order.axis << (order.is_reversed ? " reversed" : "") << (order.is_lagged ? " lagged" : "");
+    } else if (n.op == code_of<ops::sort_order>) {
+        out << (n.attribute == 0 ? "" : " descending");
     } else if (n.op == code_of<ops::element_count>) {
         print_axes(n.attribute & 255u, out);
     } else if (n.op == code_of<ops::transpose>) {

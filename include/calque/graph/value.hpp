@@ -212,6 +212,9 @@ constexpr value reduce_max(value x, axis_set axes) {
 constexpr value reduce_min(value x, axis_set axes) {
     return axes == 0 ? x : apply<ops::reduce_min>(axes, x);
 }
+constexpr value reduce_product(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::reduce_product>(axes, x);
+}
 /// The number of elements along some axes, as a scalar of dtype `type`.
 constexpr value element_count(value x, axis_set axes, dtype type) {
     calque::shape const& s = x.shape();
@@ -276,6 +279,56 @@ constexpr value concatenate(value const* parts, int count, int axis) {
     }
     return {parts[0].owner,
             parts[0].owner->add(code_of<ops::concatenate>, inputs.data(), count, static_cast<std::uint64_t>(axis))};
+}
+
+// ---- along an axis, in order
+
+/// The attribute of a `slice` with a range of one axis, and all of the others.
+constexpr std::uint64_t range_of_axis(value x, int axis, extent_t start, extent_t stop, extent_t step = 1) {
+    calque::shape starts, stops, steps;
+    for (int i = 0; i < x.rank(); ++i) {
+        starts.push_back(i == axis ? start : 0);
+        stops.push_back(i == axis ? stop : to_the_end);
+        steps.push_back(i == axis ? step : 1);
+    }
+    return slice_lists{x.owner->intern(starts), x.owner->intern(stops), x.owner->intern(steps)}.pack();
+}
+/// Some axes from the last element to the first.
+constexpr value flip(value x, axis_set axes) {
+    return axes == 0 ? x : apply<ops::flip>(axes, x);
+}
+constexpr value running_sum(value x, std::uint64_t order) {
+    return apply<ops::running_sum>(order, x);
+}
+constexpr value recurrence(value a, value b, std::uint64_t order) {
+    return apply<ops::recurrence>(order, a, b);
+}
+/// The element before each one along an axis, in the order of a running operation; 0 before the first.
+constexpr value previous(value x, int axis, bool is_reversed) {
+    std::uint64_t const all_but_last = range_of_axis(x, axis, 0, -1);
+    std::uint64_t const all_but_first = range_of_axis(x, axis, 1, to_the_end);
+    return is_reversed ? slice_adjoint(slice(x, all_but_first), x, all_but_last)
+                       : slice_adjoint(slice(x, all_but_last), x, all_but_first);
+}
+/// The product of the elements before each one along an axis.
+constexpr value product_before(value x, int axis, bool is_reversed) {
+    value const index = iota_like(x, axis, dtype::int64);
+    value const last = element_count(x, axis_set{1} << axis, dtype::int64) - 1;
+    value const is_first = index == (is_reversed ? last : zero_of(index));
+    value const start = broadcast_like(cast(is_first, x.type()), x);
+    return recurrence(x, start, ops::running_order{axis, is_reversed, true}.pack());
+}
+/// The adjoint of a product over `axes`, which keep extent 1: each element's is the product of the others.
+constexpr value product_gradient(value dy, value x, axis_set axes) {
+    int axis = 0;
+    while (!contains(axes, axis)) {
+        ++axis;
+    }
+    axis_set const first = axis_set{1} << axis;
+    if (axes != first) {
+        dy = product_gradient(dy, reduce_product(x, first), axes & ~first);
+    }
+    return dy * (product_before(x, axis, false) * product_before(x, axis, true));
 }
 
 // ---- products

@@ -8,6 +8,7 @@
 #include <calque/runtime/execute_control.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
+#include <calque/runtime/move_running.hpp>
 #include <calque/runtime/move_segments.hpp>
 
 namespace calque {
@@ -371,6 +372,19 @@ private:
             fill_iota<T>(to);
         } else if constexpr (n.op == graph::code_of<graph::ops::shuffled_indices>) {
             shuffle_rows(to, operand(0));
+        } else if constexpr (n.op == graph::code_of<graph::ops::literal_elements>) {
+            for (int i = 0; i < to.extents[0]; ++i) {
+                auto const bits = static_cast<std::uint64_t>(Compiled::optimized.view().shapes[n.attribute][i]);
+                reinterpret_cast<T*>(to.data)[i] = graph::from_bits<T>(bits);
+            }
+        } else if constexpr (n.op == graph::code_of<graph::ops::running_sum>) {
+            run_running_sum<T>(to, operand(0), n.attribute);
+        } else if constexpr (n.op == graph::code_of<graph::ops::recurrence>) {
+            run_recurrence<T>(to, operand(0), operand(1), n.attribute);
+        } else if constexpr (n.op == graph::code_of<graph::ops::sort_order>) {
+            constexpr int v = schedule.leaves[x.first_leaf];
+            sort_rows<type_of<Compiled::optimized.nodes[schedule.values[v].node].type>>(to, operand(0),
+                                                                                       n.attribute != 0);
         } else if constexpr (n.op == graph::code_of<graph::ops::row_numbers>) {
             number_rows(to, operand(0));
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {

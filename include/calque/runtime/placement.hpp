@@ -121,6 +121,12 @@ constexpr bool place_view(graph::graph_view const& g, graph::node_id id, shape c
             view.steps[axis] = source.steps[axis] * g.shapes[lists.steps][axis];
             move_by(view.extents.size() == 0 ? 0 : range.start * source.steps[axis]);
         }
+    } else if (n.op == code_of<ops::flip>) {
+        for (int axis = 0; axis < from.rank; ++axis) {
+            bool const is_reversed = graph::contains(n.attribute, axis);
+            view.steps[axis] = is_reversed ? -source.steps[axis] : source.steps[axis];
+            move_by(is_reversed && view.extents.size() != 0 ? (from[axis] - 1) * source.steps[axis] : 0);
+        }
     } else if (n.op == code_of<ops::concatenation_part>) {
         int const axis = ops::concatenation_part::axis(n.attribute);
         view.steps = source.steps;
@@ -129,7 +135,7 @@ constexpr bool place_view(graph::graph_view const& g, graph::node_id id, shape c
         }
     } else if (n.op == code_of<ops::after>) {
         view.steps = source.steps;
-    } else { // reshape, reshape_like, merge_axes
+    } else { // reshape, reshape_like, merge_axes, split_axis
         return reshape_strides(from, source.steps, view.extents, view.steps);
     }
     return true;

@@ -5,6 +5,8 @@
 #include <calque/graph/compositions.hpp>
 #include <calque/trace/apply.hpp>
 
+#include <array>
+
 namespace calque {
 inline namespace v0 {
 namespace detail {
@@ -56,6 +58,102 @@ constexpr expr<T> arange(std::type_identity_t<T> start, std::type_identity_t<T> 
     return detail::make_detached<T>([&](graph::value anchor) {
         graph::value const like = graph::broadcast_to(anchor, shape{n});
         return graph::iota_like(like, 0, dtype_of<T>) * step + start;
+    });
+}
+
+/// `n` numbers from `first` to `last`, evenly spaced; of one it is `first`. Shape: [n].
+///
+/// They are computed in double, as NumPy does it, and the last one is `last` exactly.
+template <element T>
+constexpr expr<T> linspace(std::type_identity_t<T> first, std::type_identity_t<T> last, std::integral auto n) {
+    static_assert(std::is_floating_point_v<T>, "calque: linspace makes float or double: calque::linspace<float>(0, 1, n)");
+    double const distance = static_cast<double>(last) - static_cast<double>(first);
+    double const step = n > 1 ? distance / static_cast<double>(n - 1) : 0;
+    return detail::make_detached<T>([&](graph::value anchor) {
+        graph::value const like = graph::broadcast_to(anchor, shape{static_cast<extent_t>(n)});
+        graph::value const index = graph::iota_like(like, 0, dtype::float64);
+        graph::value const inner = index * step + static_cast<double>(first);
+        bool const has_last = n > 1;
+        graph::value const all =
+            has_last ? graph::where(index == static_cast<double>(n - 1), graph::literal(index, last), inner) : inner;
+        return graph::cast(all, dtype_of<T>);
+    });
+}
+
+/// 1 on a diagonal, 0 elsewhere. Shape: [rows, columns]; the diagonal is `offset` places right of the main one.
+template <element T>
+constexpr expr<T> eye(std::integral auto rows, std::integral auto columns, extent_t offset = 0) {
+    return detail::make_detached<T>([&](graph::value anchor) {
+        shape const extents{static_cast<extent_t>(rows), static_cast<extent_t>(columns)};
+        graph::value const like = graph::broadcast_to(anchor, extents);
+        graph::value const row = graph::iota_like(like, 0, dtype::int64);
+        graph::value const column = graph::iota_like(like, 1, dtype::int64);
+        return graph::cast(column - graph::literal(row, offset) == row, dtype_of<T>);
+    });
+}
+template <element T>
+constexpr expr<T> eye(std::integral auto n) {
+    return eye<T>(n, n);
+}
+
+namespace detail {
+
+template <class A>
+struct literal_array {
+    using element_type = A;
+    static constexpr int rank = 0;
+};
+template <class A, std::size_t N>
+struct literal_array<std::array<A, N>> {
+    using element_type = typename literal_array<A>::element_type;
+    static constexpr int rank = literal_array<A>::rank + 1;
+};
+
+/// Collects the bits and the extents of nested arrays.
+template <class A>
+constexpr void append_literal(A const& x, sequence<std::uint64_t>& bits, shape& extents, int axis) {
+    if constexpr (literal_array<A>::rank == 0) {
+        bits.push_back(graph::to_bits<A>(x));
+    } else {
+        extents[axis] = static_cast<extent_t>(x.size());
+        for (auto const& part : x) {
+            append_literal(part, bits, extents, axis + 1);
+        }
+    }
+}
+
+/// An array of known elements: nodes of up to 8, one after the other.
+constexpr graph::value literal_elements(graph::value anchor, sequence<std::uint64_t> const& bits) {
+    sequence<graph::value> parts;
+    for (int first = 0; first < bits.size(); first += max_rank) {
+        shape list;
+        for (int i = first; i < bits.size() && list.rank < max_rank; ++i) {
+            list.push_back(static_cast<extent_t>(bits[i]));
+        }
+        auto const attribute = static_cast<std::uint64_t>(anchor.owner->intern(list));
+        parts.push_back(graph::apply<graph::ops::literal_elements>(attribute, anchor));
+    }
+    return parts.empty()       ? graph::broadcast_to(anchor, shape{0})
+           : parts.size() == 1 ? parts[0]
+                               : graph::concatenate(parts.data(), parts.size(), 0);
+}
+
+} // namespace detail
+
+/// A constant array: `calque::literal(std::array{1.f, 2.f})`, and of arrays of arrays one of higher rank.
+///
+/// Its elements are part of the function's graph, in nodes of 8: a table of weights is better an argument.
+template <class A, std::size_t N>
+constexpr auto literal(std::array<A, N> const& elements) {
+    using T = typename detail::literal_array<A>::element_type;
+    static_assert(element<T>, "calque: literal takes arrays of bool, integers, float or double");
+    sequence<std::uint64_t> bits;
+    shape extents;
+    extents.rank = detail::literal_array<A>::rank + 1;
+    detail::append_literal(elements, bits, extents, 0);
+    return detail::make_detached<T>([&](graph::value anchor) {
+        graph::value const flat = detail::literal_elements(anchor, bits);
+        return extents.rank == 1 ? flat : graph::reshape(flat, extents);
     });
 }
 

@@ -160,6 +160,13 @@ class expr : public detail::handle_base {
 public:
     using value_type = T;
     using handle_base::handle_base;
+
+    /// A part, by ranges and indices as `view` takes them, to assign to: `x.at(0).set(v)` is an array that is `x` but
+    /// for row 0, and `x.at(0).add(v)` one to which v is added there. `x` stays what it is. (trace/arranging.hpp)
+    template <class... Ranges>
+    constexpr auto at(Ranges... ranges) const {
+        return make_part(*this, ranges...);
+    }
 };
 
 /// A traced scalar that came from an arithmetic argument: like a literal, it takes the dtype of the array it meets.

@@ -32,12 +32,12 @@ using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int6
 #define CALQUE_REDUCTION(name, operation, result, fold)                                                                \
     template <int... Axes, handle X>                                                                                   \
     constexpr auto name(X const& x) {                                                                                  \
-        using T = typename X::value_type;                                                                              \
+        using T [[maybe_unused]] = typename X::value_type;                                                             \
         return detail::reduce<graph::ops::operation, detail::like_t<X, result>, false, Axes...>(x, #name, fold);       \
     }                                                                                                                  \
     template <int... Axes, handle X>                                                                                   \
     constexpr auto name(X const& x, keepdims_t) {                                                                      \
-        using T = typename X::value_type;                                                                              \
+        using T [[maybe_unused]] = typename X::value_type;                                                             \
         return detail::reduce<graph::ops::operation, detail::like_t<X, result>, true, Axes...>(x, #name, fold);        \
     }
 
@@ -64,6 +64,33 @@ CALQUE_REDUCTION(mean, sum, T, ([](graph::value v, graph::axis_set axes) {
                                    "calque: mean takes float or double: write calque::cast<float>(x)");
                      return graph::mean(v, axes);
                  }))
+
+/// The product over some axes; 1 over an empty one. bool and integers are multiplied as int64.
+CALQUE_REDUCTION(prod, reduce_product, detail::sum_element<T>, ([](graph::value v, graph::axis_set axes) {
+                     return graph::reduce_product(graph::cast(v, dtype_of<detail::sum_element<T>>), axes);
+                 }))
+
+/// The variance over some axes: the mean of the squared distances from the mean. Floating dtypes only.
+CALQUE_REDUCTION(var, sum, T, ([](graph::value v, graph::axis_set axes) {
+                     static_assert(std::is_floating_point_v<T>,
+                                   "calque: var takes float or double: write calque::cast<float>(x)");
+                     return graph::variance(v, axes);
+                 }))
+
+/// The standard deviation over some axes: the square root of `var`. Floating dtypes only.
+CALQUE_REDUCTION(std, sum, T, ([](graph::value v, graph::axis_set axes) {
+                     static_assert(std::is_floating_point_v<T>,
+                                   "calque: std takes float or double: write calque::cast<float>(x)");
+                     return graph::apply<graph::ops::sqrt>(0, graph::variance(v, axes));
+                 }))
+
+/// Whether some element along some axes is true, or not 0; false of none. dtype: bool.
+CALQUE_REDUCTION(any, first_index, bool,
+                 ([](graph::value v, graph::axis_set axes) { return graph::any(v, axes); }))
+
+/// Whether all elements along some axes are true, or not 0; true of none. dtype: bool.
+CALQUE_REDUCTION(all, first_index, bool,
+                 ([](graph::value v, graph::axis_set axes) { return graph::all(v, axes); }))
 
 /// log(sum(exp(x))) over some axes, without overflow.
 CALQUE_REDUCTION(logsumexp, exp, T, ([](graph::value v, graph::axis_set axes) {
@@ -94,6 +121,28 @@ template <int Axis, handle X>
 constexpr expr<std::int64_t> argmax(X const& x, keepdims_t) {
     detail::check_dtype<graph::ops::reduce_max, typename X::value_type>();
     return detail::reduce<graph::ops::reduce_max, expr<std::int64_t>, true, Axis>(x, "argmax", detail::first_largest);
+}
+
+namespace detail {
+
+inline constexpr auto first_smallest = [](graph::value v, graph::axis_set axes) {
+    return graph::argmin(v, axes == 0 ? 0 : std::countr_zero(axes));
+};
+
+} // namespace detail
+
+/// The index of the first smallest element along an axis, as int64; of the first NaN if there is one.
+template <int Axis, handle X>
+constexpr expr<std::int64_t> argmin(X const& x) {
+    detail::check_dtype<graph::ops::reduce_min, typename X::value_type>();
+    return detail::reduce<graph::ops::reduce_min, expr<std::int64_t>, false, Axis>(x, "argmin", detail::first_smallest);
+}
+
+/// The same, and the axis is kept with extent 1.
+template <int Axis, handle X>
+constexpr expr<std::int64_t> argmin(X const& x, keepdims_t) {
+    detail::check_dtype<graph::ops::reduce_min, typename X::value_type>();
+    return detail::reduce<graph::ops::reduce_min, expr<std::int64_t>, true, Axis>(x, "argmin", detail::first_smallest);
 }
 
 /// exp(x) / sum(exp(x)) over some axes, without overflow. Shape: that of `x`.

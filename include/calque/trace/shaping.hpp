@@ -73,10 +73,18 @@ constexpr range all() {
     return {};
 }
 
-/// A part of an array: for each axis a `range`, `all()`, or an index, which drops the axis. Missing axes are whole.
-template <handle X, class... Ranges>
-constexpr X view(X const& x, Ranges... ranges) {
-    graph::value v = x.value();
+namespace detail {
+
+/// The part of an array that ranges and indices select.
+struct selection {
+    std::uint64_t lists = 0; // of a `slice`
+    graph::axis_set dropped = 0;
+    bool is_valid = false;
+};
+
+/// What `ranges` select of `v`; reports what they cannot.
+template <class... Ranges>
+constexpr selection select(graph::value v, Ranges... ranges) {
     shape starts, stops, steps;
     graph::axis_set dropped = 0;
     auto const add = [&]<class R>(R r) {
@@ -94,7 +102,7 @@ constexpr X view(X const& x, Ranges... ranges) {
     (add(ranges), ...);
     if (starts.rank > v.rank()) {
         v.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::slice>, &v.id, 1);
-        return x;
+        return {};
     }
     while (starts.rank < v.rank()) {
         add(all());
@@ -102,12 +110,21 @@ constexpr X view(X const& x, Ranges... ranges) {
     for (int axis = 0; axis < steps.rank; ++axis) {
         if (steps[axis] < 1) {
             v.owner->fail(graph::reason::step_not_positive, graph::code_of<graph::ops::slice>, &v.id, 1);
-            return x;
+            return {};
         }
     }
     graph::slice_lists const lists{v.owner->intern(starts), v.owner->intern(stops), v.owner->intern(steps)};
-    v = graph::slice(v, lists.pack());
-    return detail::with_value(x, graph::squeeze(v, dropped));
+    return {lists.pack(), dropped, true};
+}
+
+} // namespace detail
+
+/// A part of an array: for each axis a `range`, `all()`, or an index, which drops the axis. Missing axes are whole.
+template <handle X, class... Ranges>
+constexpr X view(X const& x, Ranges... ranges) {
+    graph::value const v = x.value();
+    detail::selection const part = detail::select(v, ranges...);
+    return part.is_valid ? detail::with_value(x, graph::squeeze(graph::slice(v, part.lists), part.dropped)) : x;
 }
 
 /// Arrays one after the other along an axis.

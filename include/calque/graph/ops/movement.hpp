@@ -46,6 +46,18 @@ struct concatenate : movement {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
 };
 
+/// Up to 8 elements known to the compiler, of the dtype of the input. Attribute: a list, of their bits.
+struct literal_elements : movement {
+    static constexpr std::string_view name = "literal_elements";
+    static constexpr int arity = 1;
+    static constexpr int first_shape_input = 0;
+    static constexpr int list_count = 1;
+
+    static constexpr shape infer(inference& in) { return {in.list(static_cast<int>(in.attribute)).rank}; }
+    static constexpr auto vjp(auto dy, auto /*like*/, auto /*y*/) { return dy.none(); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
+};
+
 /// Places the first input into zeros of the second's shape, where a `slice` with this attribute would read it.
 struct slice_adjoint : movement {
     static constexpr std::string_view name = "slice_adjoint";

@@ -63,6 +63,21 @@ struct reduce_min : reduction {
     static constexpr auto vjp(auto dy, auto x, auto y) { return reduce_max::vjp(dy, x, y); }
 };
 
+/// The product; 1 over an empty axis. (Integers and bool are cast to int64 before.)
+struct reduce_product : reduction {
+    static constexpr std::string_view name = "prod";
+    static constexpr dtype_set accepts = dtype_set::numbers;
+
+    template <class T>
+    static constexpr T identity = T(1);
+    template <class V>
+    static constexpr V combine(V x, V y) {
+        return x * y;
+    }
+    static constexpr shape infer(inference& in) { return infer_reduction(in, true); }
+    static constexpr auto vjp(auto dy, auto x, auto y) { return graph::product_gradient(dy, x, y.attribute()); }
+};
+
 /// The smallest of some indices; over an empty axis, the largest integer.
 struct first_index : reduction {
     static constexpr std::string_view name = "first_index";

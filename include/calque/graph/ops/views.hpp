@@ -172,6 +172,48 @@ struct merge_axes : view_op {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
 };
 
+/// An axis as two, the first of which counts equal parts: the reverse of `merge_axes`. Attribute: the axis in the low 8
+/// bits, the number of parts above.
+struct split_axis : view_op {
+    static constexpr std::string_view name = "split_axis";
+
+    static constexpr int axis(std::uint64_t attribute) { return static_cast<int>(attribute & 255u); }
+    static constexpr extent_t parts(std::uint64_t attribute) { return static_cast<extent_t>(attribute >> 8); }
+
+    static constexpr shape infer(inference& in) {
+        shape const& from = in.input(0);
+        extent_t const count = parts(in.attribute);
+        shape to;
+        if (from.rank == max_rank) {
+            in.fail(reason::rank_too_high);
+            return from;
+        }
+        for (int i = 0; i < from.rank; ++i) {
+            if (i != axis(in.attribute)) {
+                to.push_back(from[i]);
+                continue;
+            }
+            if (is_static(from[i]) && from[i] % count != 0) {
+                in.fail(reason::parts_differ);
+            }
+            to.push_back(count);
+            to.push_back(is_static(from[i]) ? from[i] / count : dyn);
+        }
+        return to;
+    }
+    static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return graph::reshape_like(dy, x); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() + 1); }
+};
+
+/// Some axes from their last element to the first. Attribute: which.
+struct flip : view_op {
+    static constexpr std::string_view name = "flip";
+
+    static constexpr shape infer(inference& in) { return in.input(0); }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::flip(dy, y.attribute()); }
+    static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
+};
+
 /// A range of every axis. Attribute: `slice_lists`.
 struct slice : view_op {
     static constexpr std::string_view name = "slice";

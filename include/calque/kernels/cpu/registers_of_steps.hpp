@@ -92,6 +92,8 @@ template <class Op, class T, int U>
 CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {
     if constexpr (std::is_same_v<Op, graph::ops::sum>) {
         return simd::reduce_add(x);
+    } else if constexpr (std::is_same_v<Op, graph::ops::reduce_product>) {
+        return simd::reduce_mul(x);
     } else if constexpr (std::is_same_v<Op, graph::ops::reduce_max>) {
         return simd::reduce_max(x);
     } else {
