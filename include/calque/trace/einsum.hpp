@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// `einsum<"bij,bjk->bik">(a, b)`: products of arrays whose axes are named by letters. The compiler reads the subscripts
+// and chooses the order of the products.
+#pragma once
+
+#include <calque/graph/contraction.hpp>
+#include <calque/trace/apply.hpp>
+#include <calque/trace/diagnostics.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace calque {
+inline namespace v0 {
+
+/// A text as a template argument.
+template <std::size_t Size>
+struct fixed_string {
+    char characters[Size]{};
+
+    consteval fixed_string(char const (&text)[Size]) { // not explicit: it is written as a literal
+        for (std::size_t i = 0; i < Size; ++i) {
+            characters[i] = text[i];
+        }
+    }
+    constexpr std::string_view view() const { return {characters, Size - 1}; }
+};
+
+namespace detail {
+
+/// What is wrong with subscripts.
+enum class subscripts_error { none, character, too_long, repeated_in_output, unknown_in_output, operand_count };
+
+constexpr std::string_view sentence(subscripts_error e) {
+    switch (e) {
+    case subscripts_error::none: return "";
+    case subscripts_error::character: return "subscripts are letters, with a comma between operands and -> once";
+    case subscripts_error::too_long: return "an array has at most 8 axes";
+    case subscripts_error::repeated_in_output: return "a subscript of the result is given twice";
+    case subscripts_error::unknown_in_output: return "a subscript of the result is one of no operand";
+    case subscripts_error::operand_count: return "the subscripts are of another number of operands";
+    }
+    return "";
+}
+
+/// Subscripts, read.
+struct subscripts {
+    static constexpr int max_operands = 16;
+
+    int labels[max_operands][max_rank]{};
+    int ranks[max_operands]{};
+    int count = 0;
+    int output[max_rank]{};
+    int output_rank = 0;
+    subscripts_error error = subscripts_error::none;
+
+    /// Without "->" the result has the subscripts that occur once, in alphabetical order.
+    static constexpr subscripts read(std::string_view text, int operand_count) {
+        subscripts s;
+        int uses[52]{};
+        bool in_output = false;
+        s.count = 1;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            char const c = text[i];
+            bool const is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            if (c == ' ') {
+                continue;
+            }
+            if (c == '-' && i + 1 < text.size() && text[i + 1] == '>' && !in_output) {
+                in_output = true;
+                ++i;
+            } else if (c == ',' && !in_output && s.count < max_operands) {
+                ++s.count;
+            } else if (!is_letter) {
+                return s.failed(subscripts_error::character);
+            } else {
+                int const label = c >= 'a' ? c - 'a' + 26 : c - 'A'; // capitals come first, as in ASCII
+                int& rank = in_output ? s.output_rank : s.ranks[s.count - 1];
+                if (rank == max_rank) {
+                    return s.failed(subscripts_error::too_long);
+                }
+                (in_output ? s.output : s.labels[s.count - 1])[rank++] = label;
+                uses[label] += in_output ? 0 : 1;
+            }
+        }
+        for (int label = 0; label < 52 && !in_output; ++label) {
+            if (uses[label] == 1) {
+                if (s.output_rank == max_rank) {
+                    return s.failed(subscripts_error::too_long);
+                }
+                s.output[s.output_rank++] = label;
+            }
+        }
+        bool seen[52]{};
+        for (int i = 0; i < s.output_rank; ++i) {
+            if (seen[s.output[i]]) {
+                return s.failed(subscripts_error::repeated_in_output);
+            }
+            if (uses[s.output[i]] == 0) {
+                return s.failed(subscripts_error::unknown_in_output);
+            }
+            seen[s.output[i]] = true;
+        }
+        return s.count == operand_count ? s : s.failed(subscripts_error::operand_count);
+    }
+
+private:
+    constexpr subscripts failed(subscripts_error e) const {
+        subscripts s;
+        s.error = e;
+        return s;
+    }
+};
+
+} // namespace detail
+
+namespace diagnostics {
+
+// The requirements of subscripts, which a message names with them.
+template <fixed_string Subscripts>
+inline constexpr bool subscripts_are_letters = false;
+template <fixed_string Subscripts>
+inline constexpr bool operands_have_at_most_8_axes = false;
+template <fixed_string Subscripts>
+inline constexpr bool subscripts_of_the_result_are_distinct = false;
+template <fixed_string Subscripts>
+inline constexpr bool subscripts_of_the_result_are_known = false;
+template <fixed_string Subscripts>
+inline constexpr bool subscripts_are_as_many_as_operands = false;
+
+template <fixed_string Subscripts, detail::subscripts_error Error>
+constexpr auto subscripts_message() {
+    constexpr auto write = [](text& out) {
+        out << "calque: einsum: " << detail::sentence(Error) << ": " << Subscripts.view();
+    };
+    constexpr std::size_t size = [write] {
+        text out;
+        write(out);
+        return out.view().size();
+    }();
+    text out;
+    write(out);
+    message<size> result;
+    for (std::size_t i = 0; i < size; ++i) {
+        result.characters[i] = out.view()[i];
+    }
+    return result;
+}
+
+/// Fails to compile with what is wrong.
+template <fixed_string Subscripts, detail::subscripts_error Error>
+constexpr void report_subscripts() {
+    using enum detail::subscripts_error;
+#if defined(__clang__)
+    if constexpr (Error == character) {
+        static_assert(subscripts_are_letters<Subscripts>,
+                      "calque: einsum: subscripts are letters, with a comma between operands and -> once");
+    } else if constexpr (Error == too_long) {
+        static_assert(operands_have_at_most_8_axes<Subscripts>, "calque: einsum: an array has at most 8 axes");
+    } else if constexpr (Error == repeated_in_output) {
+        static_assert(subscripts_of_the_result_are_distinct<Subscripts>,
+                      "calque: einsum: a subscript of the result is given twice");
+    } else if constexpr (Error == unknown_in_output) {
+        static_assert(subscripts_of_the_result_are_known<Subscripts>,
+                      "calque: einsum: a subscript of the result is one of no operand");
+    } else {
+        static_assert(subscripts_are_as_many_as_operands<Subscripts>,
+                      "calque: einsum: the subscripts are of another number of operands");
+    }
+#else
+    static_cast<void>(sizeof(error<subscripts_message<Subscripts, Error>()>));
+#endif
+}
+
+} // namespace diagnostics
+
+/// The product of arrays whose axes have letters for names, summed over the letters that the result lacks.
+///
+///     einsum<"ij,jk->ik">(a, b)      // matmul(a, b)
+///     einsum<"bhid,bhjd->bhij">(q, k)
+///     einsum<"ii->i">(a)             // the diagonal
+///
+/// Without "->" the result has the letters that occur once, in alphabetical order. Axes of one letter have one extent:
+/// else it is an error. Of several operands, two are multiplied at a time; where all extents are static, in the order
+/// that multiplies the least. The order of the sums is not fixed.
+template <fixed_string Subscripts, handle... X>
+constexpr auto einsum(X const&... x) {
+    static_assert(sizeof...(X) > 0, "calque: einsum takes arrays: einsum<\"ij,jk->ik\">(a, b)");
+    using T = detail::common_element_t<graph::ops::matmul, X...>;
+    detail::check_dtype<graph::ops::matmul, T>();
+    constexpr detail::subscripts read = detail::subscripts::read(Subscripts.view(), static_cast<int>(sizeof...(X)));
+    detail::meeting const at(x...);
+    graph::value const values[] = {at.template import <T>(x)...};
+    if constexpr (read.error != detail::subscripts_error::none) {
+        diagnostics::report_subscripts<Subscripts, read.error>();
+        return at.template wrap<expr<T>>(values[0]);
+    } else {
+        graph::labelled operands[sizeof...(X)];
+        for (int k = 0; k < read.count; ++k) {
+            operands[k].x = values[k];
+            if (values[k].rank() != read.ranks[k]) {
+                at.owner().fail(graph::reason::subscripts_do_not_fit, graph::code_of<graph::ops::matmul>,
+                                &values[k].id, 1, "einsum");
+                return at.template wrap<expr<T>>(values[0]);
+            }
+            for (int axis = 0; axis < read.ranks[k]; ++axis) {
+                operands[k].labels[axis] = read.labels[k][axis];
+            }
+        }
+        return at.template wrap<expr<T>>(
+            graph::contract_all(operands, read.count, read.output, read.output_rank));
+    }
+}
+
+} // namespace v0
+} // namespace calque
