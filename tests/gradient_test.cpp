@@ -2,6 +2,8 @@
 // Derivatives of every operation and composition, first and second, reverse and forward, against central differences in
 // double; and at the points where they are a convention (ties, corners), against that convention.
 #include <calque/graph/compositions.hpp>
+#include <calque/graph/contraction.hpp>
+#include <calque/graph/running.hpp>
 #include <calque/passes/push_forward.hpp>
 
 #include "run_graph.hpp"
@@ -301,6 +303,75 @@ TEST_CASE("views and movements") {
     check({x, indices}, [](values a) { return square(take(a[0], a[1], 1)); });
     check({noise<double>({2, 2, 2, 4}, 5), indices, x},
           [](values a) { return square(take_adjoint(a[0], a[1], a[2], 1)) * a[2]; });
+}
+
+TEST_CASE("products of elements, with zeros among them") {
+    tensor const x = noise<double>({2, 3, 2}, 1);
+    tensor zeros = x; // one zero, two, and none in a line
+    for (extent_t const i : {0, 3, 4, 5}) {
+        zeros.as<double>()[i] = 0;
+    }
+    for (tensor const& at : {x, zeros}) {
+        for (axis_set axes = 1; axes < 8; ++axes) {
+            check({at}, [&](values a) { return reduce_product(a[0], axes) * a[0]; });
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            check({at}, [&](values a) { return cumulative_product(a[0], axis); });
+            check({at}, [&](values a) { return cumulative_sum(square(a[0]), axis); });
+        }
+    }
+    for (bool const is_reversed : {false, true}) {
+        for (bool const is_lagged : {false, true}) {
+            std::uint64_t const order = ops::running_order{1, is_reversed, is_lagged}.pack();
+            check({x, noise<double>({2, 3, 2}, 2)}, [&](values a) { return recurrence(a[0], square(a[1]), order); });
+            check({make<double>({1, 1}, {2}), make<double>({1, 1}, {3})},
+                  [&](values a) { return recurrence(a[0], square(a[1]), order); });
+        }
+    }
+}
+
+TEST_CASE("spread") {
+    tensor const x = noise<double>({3, 4}, 1);
+    for (axis_set const axes : {1u, 2u, 3u}) {
+        check({x}, [&](values a) { return variance(a[0], axes); });
+        check({x}, [&](values a) { return apply<ops::sqrt>(0, variance(a[0], axes)); });
+    }
+}
+
+TEST_CASE("elements in other places") {
+    tensor const x = noise<double>({2, 4, 3}, 1);
+    check({x}, [](values a) { return square(flip(a[0], 0b101)); });
+    check({x}, [](values a) { return square(split_axis(a[0], 1, 2)); });
+    check({x}, [](values a) { return square(roll(a[0], 1, 1)); });
+    check({x, make<std::int64_t>({}, {-5})}, [](values a) { return square(roll(a[0], 1, a[1])); });
+    check({x}, [](values a) { return square(pad_axis(a[0], 1, 2, 1, literal(a[0], 0.5))); });
+    check({x}, [](values a) { return square(where(lower_triangle(a[0], 1), a[0], zero_of(a[0]))); });
+    check({x, make<std::int32_t>({1, 2, 3}, {3, 0, -1, 3, 1, 9})},
+          [](values a) { return square(take_along_broadcast(a[0], a[1], 1)); });
+    auto const lists = [](value v) { return range_of_axis(v, 1, 1, -1, 2); };
+    check({x, noise<double>({1, 3}, 2)}, [&](values a) { return square(set_part(a[0], a[1], lists(a[0]))); });
+    check({x, noise<double>({3}, 2)}, [&](values a) { return square(add_to_part(a[0], a[1], lists(a[0]))); });
+    for (int axis = 0; axis < 3; ++axis) {
+        check({x}, [&](values a) { return square(sort(a[0], axis)) * a[0]; });
+    }
+}
+
+TEST_CASE("products over labelled axes") {
+    tensor const a = noise<double>({2, 3, 4}, 1), b = noise<double>({2, 4, 2}, 2), c = noise<double>({4, 2}, 3);
+    check({a, b}, [](values v) { return matmul_broadcast(v[0], v[1]); });
+    check({a, c}, [](values v) { return matmul_broadcast(v[0], v[1]); });
+    check({noise<double>({3, 1, 2, 4}, 4), b}, [](values v) { return matmul_broadcast(v[0], v[1]); });
+    check({a, b}, [](values v) { return dot(v[0], v[1]); });
+    check({a, b, c}, [](values v) { // bij,bjk,jl->kil: labels 0, 1, ... are b, i, j, k, l
+        labelled const terms[] = {{v[0], {0, 1, 2}}, {v[1], {0, 2, 3}}, {v[2], {2, 4}}};
+        int const output[] = {3, 1, 4};
+        return contract_all(terms, 3, output, 3);
+    });
+    check({noise<double>({3, 2, 3}, 5)}, [](values v) { // iji->j
+        labelled const terms[] = {{square(v[0]), {0, 1, 0}}};
+        int const output[] = {1};
+        return contract_all(terms, 1, output, 1);
+    });
 }
 
 TEST_CASE("rows by their numbers") {

@@ -169,8 +169,9 @@ TEST_CASE("the table of operations in docs/operations.md is what their structs s
 TEST_CASE("docs/operations.md has every function of trace/") {
     std::string const page = documents::read("docs/operations.md");
     std::size_t count = 0;
-    for (std::string const header : {"activations", "branches", "checks", "creation", "elementwise", "loops",
-                                     "products", "reductions", "shaping", "variables"}) {
+    for (std::string const header :
+         {"activations", "arranging", "branches", "checks", "creation", "einsum", "elementwise", "loops", "products",
+          "reductions", "running", "shaping", "variables"}) {
         for (std::string const& name : functions_of("include/calque/trace/" + header + ".hpp")) {
             CAPTURE(name);
             CHECK(std::regex_search(page, std::regex("[`:, ]" + name + "[<(]")));

@@ -2,6 +2,8 @@
 // The batch rule of every operation: what vectorization makes of a function, against a loop that runs the function on
 // one example after the other. Every choice of mapped arguments, one batch axis or two, empty batches too.
 #include <calque/graph/compositions.hpp>
+#include <calque/graph/contraction.hpp>
+#include <calque/graph/running.hpp>
 #include <calque/passes/differentiate.hpp>
 #include <calque/passes/optimize.hpp>
 #include <calque/passes/vectorize.hpp>
@@ -286,6 +288,48 @@ TEST_CASE("taking elements, at the same positions of all examples and at positio
           [](values a) { return take(a[0], a[1] - 2, 0); }); // some far beyond int64
     check({{{2, 2, 4}}, {{2}, &small_integers<std::int32_t>}, {{2, 3, 4}}},
           [](values a) { return take_adjoint(a[0], a[1], a[2], 1) * a[2]; });
+}
+
+TEST_CASE("along an axis in order, and elements in other places") {
+    for (int axis = 0; axis < 2; ++axis) {
+        check_with_gradients({{{3, 4}}}, [=](values a) { return cumulative_product(a[0], axis); });
+        check_with_gradients({{{3, 4}}}, [=](values a) { return cumulative_sum(a[0], axis); });
+        check_with_gradients({{{3, 4}}}, [=](values a) { return sort(a[0], axis); });
+        check({{{3, 4}}}, [=](values a) { return argmin(a[0], axis); });
+    }
+    check_with_gradients({{{2, 3}}, {{2, 3}}}, [](values a) {
+        return recurrence(a[0], a[1], ops::running_order{1, true, true}.pack());
+    });
+    check({{{3, 4}}}, [](values a) { return apply<ops::sort_order>(1, a[0]); });
+    for (axis_set const axes : {1u, 2u, 3u}) {
+        check_with_gradients({{{2, 3}}}, [=](values a) { return reduce_product(a[0], axes); });
+        check_with_gradients({{{2, 3}, &positive}}, [=](values a) { return variance(a[0], axes); });
+        check_with_gradients({{{2, 3}}}, [=](values a) { return flip(a[0], axes); });
+        check({{{2, 3}, &small_integers<std::int8_t>}}, [=](values a) { return any(a[0] == 1, axes); });
+        check({{{2, 3}, &small_integers<std::int8_t>}}, [=](values a) { return all(a[0], axes); });
+    }
+    check_with_gradients({{{2, 6}}}, [](values a) { return split_axis(a[0], 1, 3); });
+    check_with_gradients({{{3, 4}}}, [](values a) { return roll(a[0], 1, -1); });
+    check({{{5}}, {{}, &small_integers<std::int64_t>}}, [](values a) { return roll(a[0], 0, a[1]); });
+    check_with_gradients({{{3, 2}}, {{}}}, [](values a) { return pad_axis(a[0], 0, 1, 2, a[1]); });
+    check_with_gradients({{{3, 4}}, {{3, 2}, &small_integers<std::int32_t>}},
+                         [](values a) { return take_along_broadcast(a[0], a[1], 1); });
+    check_with_gradients({{{3, 4}}, {{2}}},
+                         [](values a) { return set_part(a[0], a[1], range_of_axis(a[0], 1, 1, 3)); });
+    check({{{3}, &small_integers<std::int16_t>}}, [](values a) {
+        auto const list = static_cast<std::uint64_t>(a[0].owner->intern({7, 8, 9}));
+        return a[0] * apply<ops::literal_elements>(list, zero_of(a[0]));
+    });
+}
+
+TEST_CASE("products over labelled axes") {
+    check_with_gradients({{{2, 2, 3}}, {{3, 2}}}, [](values a) { return matmul_broadcast(a[0], a[1]); });
+    check_with_gradients({{{2, 2, 3}}, {{1, 3, 2}}}, [](values a) { return matmul_broadcast(a[0], a[1]); });
+    check_with_gradients({{{2, 3}}, {{3, 2}}}, [](values a) { // ij,ji->i
+        labelled const terms[] = {{a[0], {0, 1}}, {a[1], {1, 0}}};
+        int const output[] = {0};
+        return contract_all(terms, 2, output, 1);
+    });
 }
 
 TEST_CASE("rows by their numbers") { // of which many are the numbers of no row
