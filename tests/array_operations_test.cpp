@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// Operations on arrays that are not elementwise, as users call them and as kernels run them, against plain loops: on
+// empty arrays, single elements, and extents around a register's. (Derivatives: gradient_test.cpp. vmap:
+// vectorize_test.cpp.)
+#include <calque/calque.hpp>
+#include <calque/trace/arranging.hpp>
+#include <calque/trace/running.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using calque::extent_t;
+using calque::padding;
+using calque::range;
+
+using matrix = xt::xtensor<double, 2>;
+using indices = xt::xtensor<std::int64_t, 2>;
+using extents = std::array<std::size_t, 2>;
+
+/// Small numbers of both signs, some of them equal, some 0.
+matrix numbers(std::size_t rows, std::size_t columns, unsigned seed) {
+    matrix x(extents{rows, columns});
+    std::uint32_t state = seed + 1;
+    for (double& e : x) {
+        state = state * 1664525u + 1013904223u;
+        e = static_cast<double>(static_cast<int>(state >> 27) - 16) / 8;
+    }
+    return x;
+}
+
+/// Empty, or where `y` is not `expected(i, j)`.
+template <class Y, class F>
+std::string mismatch(Y const& y, std::size_t rows, std::size_t columns, F expected, double tolerance = 0) {
+    if (y.shape(0) != rows || y.shape(1) != columns) {
+        return "it has other extents";
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < columns; ++j) {
+            auto const given = static_cast<double>(y(i, j));
+            auto const wanted = static_cast<double>(expected(i, j));
+            bool const is_same = given == wanted || (std::isnan(given) && std::isnan(wanted));
+            if (!is_same && !(std::abs(given - wanted) <= tolerance * (1 + std::abs(wanted)))) {
+                return "element " + std::to_string(i) + ", " + std::to_string(j) + " is " + std::to_string(given) +
+                       ", not " + std::to_string(wanted);
+            }
+        }
+    }
+    return "";
+}
+
+std::size_t around(extent_t i, std::size_t n) {
+    auto const size = static_cast<extent_t>(n);
+    return static_cast<std::size_t>((i % size + size) % size);
+}
+
+/// The places of `n` elements in ascending order, NaN last.
+std::vector<std::size_t> order_of(std::size_t n, std::function<double(std::size_t)> const& x) {
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+        return x(i) < x(j) || (std::isnan(x(j)) && !std::isnan(x(i)));
+    });
+    return order;
+}
+
+/// Empty extents, 1, odd ones, and those around the number of elements in a register.
+std::vector<extents> const shapes{{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {3, 5}, {31, 33}, {32, 32}, {33, 31}};
+
+calque::function_options const one_trace{.shapes = calque::shape_policy::dynamic};
+
+inline constexpr auto arranged = [](auto x, auto y) {
+    auto const [left, right] = calque::split<1, 2>(calque::concatenate<1>(x, y));
+    return std::tuple(left - 2 * right, view(calque::stack<1>(x, y), calque::all(), 1), calque::swapaxes<0, -1>(x),
+                      calque::squeeze<1>(calque::expand_dims<1>(x)), calque::flip<0>(x), calque::flip(x) * y,
+                      calque::roll<0>(x, 1), calque::roll<1>(x, -40), pad(x, 7, padding{2, 1}, padding{0, 3}), tril(x),
+                      triu(x, 1), tril(x, -2), x.at(range(1, 3)).set(5), x.at(calque::all(), range(0, -1, 2)).add(2),
+                      x.at(-1, 0).set(9));
+};
+
+inline constexpr auto in_order = [](auto x) {
+    return std::tuple(calque::cumsum<0>(x), calque::cumsum<-1>(x), calque::cumprod<0>(x), calque::cumprod<1>(x),
+                      calque::sort<0>(x), calque::sort(x), calque::argsort<0>(x), calque::argsort(x),
+                      calque::cumsum<1>(x > 0));
+};
+
+inline constexpr auto folded = [](auto x) {
+    using calque::keepdims;
+    auto const [best, places] = calque::top_k<1>(x);
+    return std::tuple(prod<0>(x, keepdims), prod<1>(x, keepdims), var<0>(x, keepdims), calque::std<-1>(x, keepdims),
+                      any<0>(x > 1.5, keepdims), all<1>(x, keepdims), any<0, 1>(x == 0, keepdims),
+                      argmin<0>(x, keepdims), argmin<1>(x, keepdims), best, places, prod(x > -9, keepdims));
+};
+
+inline constexpr auto by_places = [](auto x, auto i, auto rows) {
+    return std::tuple(calque::take_along_axis<0>(x, i), calque::gather<1>(x, i), calque::scatter_add<0>(x, rows, x),
+                      calque::roll<0>(x, sum(rows)));
+};
+
+/// Elements reversed and every second: neither contiguous nor in order.
+auto awkward(matrix const& x) {
+    return xt::view(x, xt::range(xt::placeholders::_, xt::placeholders::_, -1),
+                    xt::range(xt::placeholders::_, xt::placeholders::_, 2));
+}
+
+} // namespace
+
+TEST_CASE("elements in other places") {
+    auto const f = calque::function(arranged, one_trace);
+    for (auto const& [r, c] : shapes) {
+        CAPTURE(r);
+        CAPTURE(c);
+        matrix const x = numbers(r, c, 1), y = numbers(r, c, 2);
+        auto const rows = r, columns = c;
+        auto const at = [&](std::size_t i, std::size_t j) { return x(i, j); };
+        auto const [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14] = f(x, y);
+        CHECK(mismatch(a0, r, c, [&](auto i, auto j) { return x(i, j) - 2 * y(i, j); }) == "");
+        CHECK(mismatch(a1, r, c, [&](auto i, auto j) { return y(i, j); }) == "");
+        CHECK(mismatch(a2, c, r, [&](auto i, auto j) { return x(j, i); }) == "");
+        CHECK(mismatch(a3, r, c, at) == "");
+        CHECK(mismatch(a4, r, c, [&](auto i, auto j) { return x(rows - 1 - i, j); }) == "");
+        CHECK(mismatch(a5, r, c, [&](auto i, auto j) { return x(rows - 1 - i, columns - 1 - j) * y(i, j); }) == "");
+        CHECK(mismatch(a6, r, c, [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - 1, rows), j); }) ==
+              "");
+        CHECK(mismatch(a7, r, c,
+                       [&](auto i, auto j) { return x(i, around(static_cast<extent_t>(j) + 40, columns)); }) == "");
+        CHECK(mismatch(a8, r + 3, c + 3,
+                       [&](auto i, auto j) { return i >= 2 && i < rows + 2 && j < columns ? x(i - 2, j) : 7; }) == "");
+        CHECK(mismatch(a9, r, c, [&](auto i, auto j) { return j <= i ? x(i, j) : 0; }) == "");
+        CHECK(mismatch(a10, r, c, [&](auto i, auto j) { return j >= i + 1 ? x(i, j) : 0; }) == "");
+        CHECK(mismatch(a11, r, c, [&](auto i, auto j) { return j + 2 <= i ? x(i, j) : 0; }) == "");
+        CHECK(mismatch(a12, r, c, [&](auto i, auto j) { return i == 1 || i == 2 ? 5 : x(i, j); }) == "");
+        CHECK(mismatch(a13, r, c, [&](auto i, auto j) { return x(i, j) + (j + 1 < columns && j % 2 == 0 ? 2 : 0); }) ==
+              "");
+        CHECK(mismatch(a14, r, c, [&](auto i, auto j) { return i + 1 == rows && j == 0 ? 9 : x(i, j); }) == "");
+    }
+    CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("in order along an axis") {
+    auto const f = calque::function(in_order, one_trace);
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    for (auto const& [r, c] : shapes) {
+        for (bool const has_nan : {false, true}) {
+            CAPTURE(r);
+            CAPTURE(c);
+            matrix x = numbers(r, c, 3);
+            for (std::size_t i = 0; i < r && has_nan; i += 2) {
+                for (std::size_t j = i % 3; j < c; j += 5) {
+                    x(i, j) = nan;
+                }
+            }
+            auto const [s0, s1, p0, p1, down, across, i0, i1, counts] = f(x);
+            auto const fold = [&](std::size_t i, std::size_t j, bool is_down, bool is_product) {
+                long double total = is_product ? 1 : 0;
+                for (std::size_t k = 0; k <= (is_down ? i : j); ++k) {
+                    long double const e = is_down ? x(k, j) : x(i, k);
+                    total = is_product ? total * e : total + e;
+                }
+                return static_cast<double>(total);
+            };
+            CHECK(mismatch(s0, r, c, [&](auto i, auto j) { return fold(i, j, true, false); }, 1e-14) == "");
+            CHECK(mismatch(s1, r, c, [&](auto i, auto j) { return fold(i, j, false, false); }, 1e-14) == "");
+            CHECK(mismatch(p0, r, c, [&](auto i, auto j) { return fold(i, j, true, true); }, 1e-14) == "");
+            CHECK(mismatch(p1, r, c, [&](auto i, auto j) { return fold(i, j, false, true); }, 1e-14) == "");
+            std::vector<std::vector<std::size_t>> by_column(c), by_row(r);
+            for (std::size_t j = 0; j < by_column.size(); ++j) {
+                by_column[j] = order_of(x.shape(0), [&](std::size_t i) { return x(i, j); });
+            }
+            for (std::size_t i = 0; i < by_row.size(); ++i) {
+                by_row[i] = order_of(x.shape(1), [&](std::size_t j) { return x(i, j); });
+            }
+            CHECK(mismatch(i0, r, c, [&](auto i, auto j) { return by_column[j][i]; }) == "");
+            CHECK(mismatch(i1, r, c, [&](auto i, auto j) { return by_row[i][j]; }) == "");
+            CHECK(mismatch(down, r, c, [&](auto i, auto j) { return x(by_column[j][i], j); }) == "");
+            CHECK(mismatch(across, r, c, [&](auto i, auto j) { return x(i, by_row[i][j]); }) == "");
+            CHECK(mismatch(counts, r, c, [&](auto i, auto j) {
+                      std::int64_t n = 0;
+                      for (std::size_t k = 0; k <= j; ++k) {
+                          n += x(i, k) > 0 ? 1 : 0;
+                      }
+                      return n;
+                  }) == "");
+        }
+    }
+    matrix const x = numbers(9, 14, 4);
+    matrix const same = awkward(x);
+    CHECK(std::get<0>(f(awkward(x))) == std::get<0>(f(same)));
+    CHECK(std::get<3>(f(awkward(x))) == std::get<3>(f(same)));
+    CHECK(std::get<6>(f(awkward(x))) == std::get<6>(f(same)));
+    CHECK(std::get<7>(f(awkward(x))) == std::get<7>(f(same)));
+}
+
+TEST_CASE("folds") {
+    auto const f = calque::function(folded, one_trace);
+    for (auto const& [r, c] : shapes) {
+        if (r == 0 || c == 0) {
+            continue; // an empty axis has no smallest element
+        }
+        CAPTURE(r);
+        CAPTURE(c);
+        matrix const x = numbers(r, c, 5);
+        std::size_t const rows = r, columns = c;
+        auto const [p0, p1, v0, d1, any0, all1, any_at_all, least0, least1, best, places, ones] = f(x);
+        auto const product = [&](std::size_t n, auto element) {
+            long double total = 1;
+            for (std::size_t k = 0; k < n; ++k) {
+                total *= element(k);
+            }
+            return static_cast<double>(total);
+        };
+        auto const variance = [&](std::size_t n, auto element) {
+            long double mean = 0, total = 0;
+            for (std::size_t k = 0; k < n; ++k) {
+                mean += static_cast<long double>(element(k)) / static_cast<long double>(n);
+            }
+            for (std::size_t k = 0; k < n; ++k) {
+                total += (element(k) - mean) * (element(k) - mean) / static_cast<long double>(n);
+            }
+            return static_cast<double>(total);
+        };
+        auto const first_least = [&](std::size_t n, auto element) {
+            std::size_t at = 0;
+            for (std::size_t k = 1; k < n; ++k) {
+                at = element(k) < element(at) ? k : at;
+            }
+            return at;
+        };
+        auto const down = [&](std::size_t j) { return [&x, j](std::size_t i) { return x(i, j); }; };
+        auto const across = [&](std::size_t i) { return [&x, i](std::size_t j) { return x(i, j); }; };
+        CHECK(mismatch(p0, 1, c, [&](auto, auto j) { return product(rows, down(j)); }, 1e-13) == "");
+        CHECK(mismatch(p1, r, 1, [&](auto i, auto) { return product(columns, across(i)); }, 1e-13) == "");
+        CHECK(mismatch(v0, 1, c, [&](auto, auto j) { return variance(rows, down(j)); }, 1e-13) == "");
+        CHECK(mismatch(d1, r, 1, [&](auto i, auto) { return std::sqrt(variance(columns, across(i))); }, 1e-13) == "");
+        CHECK(mismatch(any0, 1, c, [&](auto, auto j) {
+                  return std::ranges::any_of(std::views::iota(std::size_t(0), rows),
+                                             [&](auto i) { return x(i, j) > 1.5; });
+              }) == "");
+        CHECK(mismatch(all1, r, 1, [&](auto i, auto) { return product(columns, across(i)) != 0; }) == "");
+        CHECK(any_at_all(0, 0) == (std::count(x.begin(), x.end(), 0) != 0));
+        CHECK(mismatch(least0, 1, c, [&](auto, auto j) { return first_least(rows, down(j)); }) == "");
+        CHECK(mismatch(least1, r, 1, [&](auto i, auto) { return first_least(columns, across(i)); }) == "");
+        auto const first_largest = [&](std::size_t i) {
+            return first_least(columns, [&](std::size_t j) { return -x(i, j); });
+        };
+        CHECK(mismatch(places, r, 1, [&](auto i, auto) { return first_largest(i); }) == "");
+        CHECK(mismatch(best, r, 1, [&](auto i, auto) { return x(i, first_largest(i)); }) == "");
+        CHECK(ones(0, 0) == 1);
+    }
+    auto const empty = calque::function([](auto x) { return std::tuple(prod<0>(x), any<0>(x), all<0>(x), var<0>(x)); });
+    auto const [one, none, every, spread] = empty(matrix(extents{0, 2}));
+    CHECK(one == xt::xtensor<double, 1>{1, 1});
+    CHECK((!none(0) && every(1) && std::isnan(spread(0))));
+}
+
+TEST_CASE("by places: from the end if negative, and the nearest that exists") {
+    auto const f = calque::function(by_places, one_trace);
+    for (auto const& [r, c] : shapes) {
+        if (r == 0 || c == 0) {
+            continue;
+        }
+        CAPTURE(r);
+        CAPTURE(c);
+        matrix const x = numbers(r, c, 6);
+        indices places(extents{r, c});
+        xt::xtensor<std::int64_t, 1> rows(std::array<std::size_t, 1>{r});
+        for (std::size_t i = 0; i < r; ++i) {
+            rows(i) = static_cast<std::int64_t>(i * i % 5) - 1;
+            for (std::size_t j = 0; j < c; ++j) {
+                places(i, j) = static_cast<std::int64_t>((i * 7 + j * 5) % 40) - 4;
+            }
+        }
+        auto const existing = [](std::int64_t i, std::size_t n) {
+            auto const size = static_cast<std::int64_t>(n);
+            return static_cast<std::size_t>(std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size - 1));
+        };
+        matrix sums = x;
+        for (std::size_t i = 0; i < r; ++i) {
+            for (std::size_t j = 0; j < c; ++j) {
+                sums(existing(rows(i), r), j) += x(i, j);
+            }
+        }
+        std::int64_t const shift = std::accumulate(rows.begin(), rows.end(), std::int64_t(0));
+        auto const [down, across, added, rolled] = f(x, places, rows);
+        std::size_t const height = r, width = c;
+        CHECK(mismatch(down, r, c, [&](auto i, auto j) { return x(existing(places(i, j), height), j); }) == "");
+        CHECK(mismatch(across, r, c, [&](auto i, auto j) { return x(i, existing(places(i, j), width)); }) == "");
+        CHECK(mismatch(added, r, c, [&](auto i, auto j) { return sums(i, j); }, 1e-14) == "");
+        CHECK(mismatch(rolled, r, c,
+                       [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - shift, height), j); }) == "");
+    }
+}
+
+TEST_CASE("arrays known to the compiler") {
+    auto const f = calque::function([](auto x) {
+        return std::tuple(calque::eye<double>(3), calque::eye<int>(2, 4, 1), calque::linspace<double>(-1, 1, 7),
+                          calque::linspace<float>(2, 3, 1), calque::literal(std::array{true, false}),
+                          calque::literal(std::array{-1., 0.5, -0., 1e300, 5., 6., 7., 8., 9.}) * x,
+                          calque::literal(std::array{std::array{1, -2, 3}, std::array{4, 5, 6}}));
+    });
+    auto const [unit, off, even, one, truth, weights, table] = f(2.);
+    CHECK(mismatch(unit, 3, 3, [](auto i, auto j) { return i == j ? 1 : 0; }) == "");
+    CHECK(mismatch(off, 2, 4, [](auto i, auto j) { return j == i + 1 ? 1 : 0; }) == "");
+    for (std::size_t i = 0; i < 7; ++i) {
+        CHECK(std::abs(even(i) - (static_cast<double>(i) / 3 - 1)) <= 1e-15);
+    }
+    CHECK((even(6) == 1 && one(0) == 2.f && truth(0) && !truth(1)));
+    double const expected[] = {-2, 1, -0., 2e300, 10, 12, 14, 16, 18};
+    for (std::size_t i = 0; i < 9; ++i) {
+        CHECK(weights(i) == expected[i]);
+    }
+    CHECK(std::signbit(weights(2)));
+    CHECK(mismatch(table, 2, 3, [](auto i, auto j) { return i == 0 && j == 1 ? -2. : static_cast<double>(i * 3 + j + 1); }) == "");
+}
+
+TEST_CASE("what only the call knows to be wrong is an error of the call") {
+    matrix const x = numbers(3, 5, 1);
+    auto const halves = calque::function([](auto a) { return std::get<0>(calque::split<1, 2>(a)); });
+    CHECK_THROWS_WITH_AS(halves(x), doctest::Contains("the extent of the axis is no multiple of the number of parts"),
+                         calque::shape_error);
+    auto const best = calque::function([](auto a) { return std::get<0>(calque::top_k<6>(a)); });
+    CHECK_THROWS_AS(best(x), calque::shape_error);
+    auto const dropped = calque::function([](auto a) { return calque::squeeze<0>(a); });
+    CHECK_THROWS_WITH_AS(dropped(x), doctest::Contains("only an axis of extent 1 can be squeezed"),
+                         calque::shape_error);
+}
