@@ -3,8 +3,6 @@
 // empty arrays, single elements, and extents around a register's. (Derivatives: gradient_test.cpp. vmap:
 // vectorize_test.cpp.)
 #include <calque/calque.hpp>
-#include <calque/trace/arranging.hpp>
-#include <calque/trace/running.hpp>
 
 #include <doctest/doctest.h>
 
@@ -321,7 +319,8 @@ TEST_CASE("arrays known to the compiler") {
         CHECK(weights(i) == expected[i]);
     }
     CHECK(std::signbit(weights(2)));
-    CHECK(mismatch(table, 2, 3, [](auto i, auto j) { return i == 0 && j == 1 ? -2. : static_cast<double>(i * 3 + j + 1); }) == "");
+    CHECK(mismatch(table, 2, 3,
+                   [](auto i, auto j) { return i == 0 && j == 1 ? -2. : static_cast<double>(i * 3 + j + 1); }) == "");
 }
 
 TEST_CASE("what only the call knows to be wrong is an error of the call") {

@@ -2,7 +2,6 @@
 // Products of arrays of any rank: `matmul` of batches, `dot`, `outer` and `einsum`, against loops over all indices.
 // (Derivatives: gradient_test.cpp. vmap: vectorize_test.cpp.)
 #include <calque/calque.hpp>
-#include <calque/trace/einsum.hpp>
 
 #include "run_graph.hpp"
 

@@ -297,9 +297,8 @@ TEST_CASE("along an axis in order, and elements in other places") {
         check_with_gradients({{{3, 4}}}, [=](values a) { return sort(a[0], axis); });
         check({{{3, 4}}}, [=](values a) { return argmin(a[0], axis); });
     }
-    check_with_gradients({{{2, 3}}, {{2, 3}}}, [](values a) {
-        return recurrence(a[0], a[1], ops::running_order{1, true, true}.pack());
-    });
+    check_with_gradients({{{2, 3}}, {{2, 3}}},
+                         [](values a) { return recurrence(a[0], a[1], ops::running_order{1, true, true}.pack()); });
     check({{{3, 4}}}, [](values a) { return apply<ops::sort_order>(1, a[0]); });
     for (axis_set const axes : {1u, 2u, 3u}) {
         check_with_gradients({{{2, 3}}}, [=](values a) { return reduce_product(a[0], axes); });

@@ -275,9 +275,8 @@ private:
         } else {
             static_assert(std::is_same_v<Op, ops::reshape> || std::is_same_v<Op, ops::reshape_like> ||
                               std::is_same_v<Op, ops::merge_axes> || std::is_same_v<Op, ops::split_axis> ||
-                              std::is_base_of_v<ops::custom_op, Op> ||
-                              std::is_same_v<Op, ops::after> || std::is_same_v<Op, ops::expand_dims> ||
-                              std::is_same_v<Op, ops::squeeze>,
+                              std::is_base_of_v<ops::custom_op, Op> || std::is_same_v<Op, ops::after> ||
+                              std::is_same_v<Op, ops::expand_dims> || std::is_same_v<Op, ops::squeeze>,
                           "calque: write here how to run the operation");
             s.result.data = x.data;
         }

@@ -24,9 +24,9 @@ void run_recurrence(Tensor const* a, Tensor const& b, ops::running_order order, 
         for (extent_t i = 0, before = 0; i < n; ++i) {
             extent_t const at = line + (order.is_reversed ? n - 1 - i : i) * steps[order.axis];
             auto const added = static_cast<wide_t<T>>(b.template as<T>()[at]);
-            auto const factor =
-                a == nullptr ? wide_t<T>(1)
-                             : static_cast<wide_t<T>>(a->template as<T>()[order.is_lagged ? before : at]);
+            auto const factor = a == nullptr
+                                    ? wide_t<T>(1)
+                                    : static_cast<wide_t<T>>(a->template as<T>()[order.is_lagged ? before : at]);
             total = i == 0 ? added : factor * total + added;
             y.template as<T>()[at] = static_cast<T>(total);
             before = at;

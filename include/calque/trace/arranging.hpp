@@ -59,8 +59,8 @@ constexpr auto split(X const& x) {
     graph::value const parts = v.rank() == 0 ? v : graph::split_axis(v, axis, Parts);
     auto const part = [&](extent_t i) {
         graph::axis_set const dropped = graph::axis_set{1} << axis;
-        return detail::with_value(
-            x, v.rank() == 0 ? v : graph::squeeze(graph::slice_axis(parts, axis, i, i + 1), dropped));
+        return detail::with_value(x, v.rank() == 0 ? v
+                                                   : graph::squeeze(graph::slice_axis(parts, axis, i, i + 1), dropped));
     };
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple{part(static_cast<extent_t>(I))...};
@@ -81,13 +81,13 @@ constexpr X roll(X const& x, S const& shift) {
     if constexpr (handle<S>) {
         detail::meeting const at(x, shift);
         graph::value const v = at.import(x);
-        graph::value const by = at.template import <std::int64_t>(shift);
+        graph::value const by = at.import(shift);
         int const axis = detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "roll");
         if (by.rank() != 0) {
             at.owner().fail(graph::reason::shift_not_a_scalar, graph::code_of<graph::ops::take>, &by.id, 1, "roll");
             return x;
         }
-        return at.template wrap<X>(v.rank() == 0 ? v : graph::roll(v, axis, by));
+        return at.template wrap<X>(v.rank() == 0 ? v : graph::roll(v, axis, graph::cast(by, dtype::int64)));
     } else {
         graph::value const v = x.value();
         int const axis = detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "roll");

@@ -205,12 +205,12 @@ constexpr void require() {
         static_assert(is_outside_of_custom_derivatives<Names...>,
                       "calque: a derivative given to custom_vjp takes no branches or loops on the cotangent");
     } else if constexpr (Why == parts_differ) {
-        static_assert(parts_are_equal<Names...>, "calque: the extent of the axis is no multiple of the number of parts");
+        static_assert(parts_are_equal<Names...>,
+                      "calque: the extent of the axis is no multiple of the number of parts");
     } else if constexpr (Why == shift_not_a_scalar) {
         static_assert(shift_is_a_scalar<Names...>, "calque: the shift is not a scalar");
     } else if constexpr (Why == padding_negative) {
-        static_assert(padding_is_not_negative<Names...>,
-                      "calque: a padding is negative: view makes arrays smaller");
+        static_assert(padding_is_not_negative<Names...>, "calque: a padding is negative: view makes arrays smaller");
     } else if constexpr (Why == subscripts_do_not_fit) {
         static_assert(has_as_many_axes_as_subscripts<Names...>,
                       "calque: the subscripts of an operand are not as many as its axes");

@@ -199,16 +199,15 @@ constexpr auto einsum(X const&... x) {
         for (int k = 0; k < read.count; ++k) {
             operands[k].x = values[k];
             if (values[k].rank() != read.ranks[k]) {
-                at.owner().fail(graph::reason::subscripts_do_not_fit, graph::code_of<graph::ops::matmul>,
-                                &values[k].id, 1, "einsum");
+                at.owner().fail(graph::reason::subscripts_do_not_fit, graph::code_of<graph::ops::matmul>, &values[k].id,
+                                1, "einsum");
                 return at.template wrap<expr<T>>(values[0]);
             }
             for (int axis = 0; axis < read.ranks[k]; ++axis) {
                 operands[k].labels[axis] = read.labels[k][axis];
             }
         }
-        return at.template wrap<expr<T>>(
-            graph::contract_all(operands, read.count, read.output, read.output_rank));
+        return at.template wrap<expr<T>>(graph::contract_all(operands, read.count, read.output, read.output_rank));
     }
 }
 

@@ -35,8 +35,8 @@ constexpr auto matmul(A const& a, B const& b) {
                               [](graph::value x, graph::value y) { return graph::matmul_broadcast(x, y); });
 }
 
-/// The sum of products along the last axis of `a` and the last but one of `b`, as NumPy's `dot`: of vectors and matrices
-/// it is `matmul`, of more axes [i, j, k] and [l, k, n] it is [i, j, l, n].
+/// The sum of products along the last axis of `a` and the last but one of `b`, as NumPy's `dot`: of vectors and
+/// matrices it is `matmul`, of more axes [i, j, k] and [l, k, n] it is [i, j, l, n].
 template <handle A, handle B>
 constexpr auto dot(A const& a, B const& b) {
     return detail::product_of(a, b, "dot", [](graph::value x, graph::value y) { return graph::dot(x, y); });

@@ -85,12 +85,10 @@ CALQUE_REDUCTION(std, sum, T, ([](graph::value v, graph::axis_set axes) {
                  }))
 
 /// Whether some element along some axes is true, or not 0; false of none. dtype: bool.
-CALQUE_REDUCTION(any, first_index, bool,
-                 ([](graph::value v, graph::axis_set axes) { return graph::any(v, axes); }))
+CALQUE_REDUCTION(any, first_index, bool, ([](graph::value v, graph::axis_set axes) { return graph::any(v, axes); }))
 
 /// Whether all elements along some axes are true, or not 0; true of none. dtype: bool.
-CALQUE_REDUCTION(all, first_index, bool,
-                 ([](graph::value v, graph::axis_set axes) { return graph::all(v, axes); }))
+CALQUE_REDUCTION(all, first_index, bool, ([](graph::value v, graph::axis_set axes) { return graph::all(v, axes); }))
 
 /// log(sum(exp(x))) over some axes, without overflow.
 CALQUE_REDUCTION(logsumexp, exp, T, ([](graph::value v, graph::axis_set axes) {

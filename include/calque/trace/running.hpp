@@ -112,8 +112,7 @@ constexpr X scatter_add(X const& x, I const& indices, U const& updates) {
     detail::meeting const at(x, indices, updates);
     graph::value const v = at.template import <T>(x);
     graph::value const by = at.import(indices);
-    auto const axis = static_cast<std::uint64_t>(
-        detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "scatter_add"));
+    auto const axis = static_cast<std::uint64_t>(detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "scatter_add"));
     if (v.rank() == 0) {
         return x;
     }

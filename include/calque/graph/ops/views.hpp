@@ -175,7 +175,7 @@ struct merge_axes : view_op {
 /// An axis as two, the first of which counts equal parts: the reverse of `merge_axes`. Attribute: the axis in the low 8
 /// bits, the number of parts above.
 struct split_axis : view_op {
-    static constexpr std::string_view name = "split_axis";
+    static constexpr std::string_view name = "split";
 
     static constexpr int axis(std::uint64_t attribute) { return static_cast<int>(attribute & 255u); }
     static constexpr extent_t parts(std::uint64_t attribute) { return static_cast<extent_t>(attribute >> 8); }
