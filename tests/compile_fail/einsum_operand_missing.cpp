@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // error(g++): calque: einsum: the subscripts are of another number of operands: ij,jk->ik
-// error(clang): subscripts_are_as_many_as_operands<.*ij,jk->ik.*the subscripts are of another number of operands
+// error(clang): subscripts_are_as_many_as_operands<.*'-', '>', 'i', 'k'>>.*the subscripts are of another number of operands
 // first
 #include <calque/trace/einsum.hpp>
 #include <calque/trace/elementwise.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // error(g++): calque: einsum: a subscript of the result is one of no operand: ij,jk->ix
-// error(clang): subscripts_of_the_result_are_known<.*ij,jk->ix.*a subscript of the result is one of no operand
+// error(clang): subscripts_of_the_result_are_known<.*'-', '>', 'i', 'x'>>.*a subscript of the result is one of no operand
 // first
 #include <calque/trace/einsum.hpp>
 #include <calque/trace/elementwise.hpp>

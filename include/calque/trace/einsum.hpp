@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -116,17 +117,24 @@ private:
 
 namespace diagnostics {
 
-// The requirements of subscripts, which a message names with them.
-template <fixed_string Subscripts>
+// The requirements of subscripts, which a message names with them: `named<'i', 'j', '-', '>', 'k'>`.
+template <class Subscripts>
 inline constexpr bool subscripts_are_letters = false;
-template <fixed_string Subscripts>
+template <class Subscripts>
 inline constexpr bool operands_have_at_most_8_axes = false;
-template <fixed_string Subscripts>
+template <class Subscripts>
 inline constexpr bool subscripts_of_the_result_are_distinct = false;
-template <fixed_string Subscripts>
+template <class Subscripts>
 inline constexpr bool subscripts_of_the_result_are_known = false;
-template <fixed_string Subscripts>
+template <class Subscripts>
 inline constexpr bool subscripts_are_as_many_as_operands = false;
+
+template <fixed_string Subscripts, class Indices>
+struct name_of_subscripts;
+template <fixed_string Subscripts, std::size_t... I>
+struct name_of_subscripts<Subscripts, std::index_sequence<I...>> {
+    using type = named<Subscripts.characters[I]...>;
+};
 
 template <fixed_string Subscripts, detail::subscripts_error Error>
 constexpr auto subscripts_message() {
@@ -150,21 +158,22 @@ constexpr auto subscripts_message() {
 /// Fails to compile with what is wrong.
 template <fixed_string Subscripts, detail::subscripts_error Error>
 constexpr void report_subscripts() {
-    using enum detail::subscripts_error;
 #if defined(__clang__)
+    using enum detail::subscripts_error;
+    using name = typename name_of_subscripts<Subscripts, std::make_index_sequence<Subscripts.view().size()>>::type;
     if constexpr (Error == character) {
-        static_assert(subscripts_are_letters<Subscripts>,
+        static_assert(subscripts_are_letters<name>,
                       "calque: einsum: subscripts are letters, with a comma between operands and -> once");
     } else if constexpr (Error == too_long) {
-        static_assert(operands_have_at_most_8_axes<Subscripts>, "calque: einsum: an array has at most 8 axes");
+        static_assert(operands_have_at_most_8_axes<name>, "calque: einsum: an array has at most 8 axes");
     } else if constexpr (Error == repeated_in_output) {
-        static_assert(subscripts_of_the_result_are_distinct<Subscripts>,
+        static_assert(subscripts_of_the_result_are_distinct<name>,
                       "calque: einsum: a subscript of the result is given twice");
     } else if constexpr (Error == unknown_in_output) {
-        static_assert(subscripts_of_the_result_are_known<Subscripts>,
+        static_assert(subscripts_of_the_result_are_known<name>,
                       "calque: einsum: a subscript of the result is one of no operand");
     } else {
-        static_assert(subscripts_are_as_many_as_operands<Subscripts>,
+        static_assert(subscripts_are_as_many_as_operands<name>,
                       "calque: einsum: the subscripts are of another number of operands");
     }
 #else
