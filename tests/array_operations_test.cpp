@@ -12,7 +12,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -65,11 +64,17 @@ std::size_t around(extent_t i, std::size_t n) {
 
 /// The places of `n` elements in ascending order, NaN last.
 std::vector<std::size_t> order_of(std::size_t n, std::function<double(std::size_t)> const& x) {
-    std::vector<std::size_t> order(n);
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    std::vector<std::size_t> order;
+    auto const comes_before = [&](std::size_t i, std::size_t j) {
         return x(i) < x(j) || (std::isnan(x(j)) && !std::isnan(x(i)));
-    });
+    };
+    for (std::size_t i = 0; i < n; ++i) { // behind those that it does not precede: equal ones among them
+        auto place = order.end();
+        while (place != order.begin() && comes_before(i, *(place - 1))) {
+            --place;
+        }
+        order.insert(place, i);
+    }
     return order;
 }
 
@@ -116,32 +121,29 @@ auto awkward(matrix const& x) {
 
 TEST_CASE("elements in other places") {
     auto const f = calque::function(arranged, one_trace);
-    for (auto const& [r, c] : shapes) {
+    for (extents const& s : shapes) {
+        std::size_t const r = s[0], c = s[1];
         CAPTURE(r);
         CAPTURE(c);
         matrix const x = numbers(r, c, 1), y = numbers(r, c, 2);
-        auto const rows = r, columns = c;
         auto const at = [&](std::size_t i, std::size_t j) { return x(i, j); };
         auto const [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14] = f(x, y);
         CHECK(mismatch(a0, r, c, [&](auto i, auto j) { return x(i, j) - 2 * y(i, j); }) == "");
         CHECK(mismatch(a1, r, c, [&](auto i, auto j) { return y(i, j); }) == "");
         CHECK(mismatch(a2, c, r, [&](auto i, auto j) { return x(j, i); }) == "");
         CHECK(mismatch(a3, r, c, at) == "");
-        CHECK(mismatch(a4, r, c, [&](auto i, auto j) { return x(rows - 1 - i, j); }) == "");
-        CHECK(mismatch(a5, r, c, [&](auto i, auto j) { return x(rows - 1 - i, columns - 1 - j) * y(i, j); }) == "");
-        CHECK(mismatch(a6, r, c, [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - 1, rows), j); }) ==
-              "");
-        CHECK(mismatch(a7, r, c,
-                       [&](auto i, auto j) { return x(i, around(static_cast<extent_t>(j) + 40, columns)); }) == "");
+        CHECK(mismatch(a4, r, c, [&](auto i, auto j) { return x(r - 1 - i, j); }) == "");
+        CHECK(mismatch(a5, r, c, [&](auto i, auto j) { return x(r - 1 - i, c - 1 - j) * y(i, j); }) == "");
+        CHECK(mismatch(a6, r, c, [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - 1, r), j); }) == "");
+        CHECK(mismatch(a7, r, c, [&](auto i, auto j) { return x(i, around(static_cast<extent_t>(j) + 40, c)); }) == "");
         CHECK(mismatch(a8, r + 3, c + 3,
-                       [&](auto i, auto j) { return i >= 2 && i < rows + 2 && j < columns ? x(i - 2, j) : 7; }) == "");
+                       [&](auto i, auto j) { return i >= 2 && i < r + 2 && j < c ? x(i - 2, j) : 7; }) == "");
         CHECK(mismatch(a9, r, c, [&](auto i, auto j) { return j <= i ? x(i, j) : 0; }) == "");
         CHECK(mismatch(a10, r, c, [&](auto i, auto j) { return j >= i + 1 ? x(i, j) : 0; }) == "");
         CHECK(mismatch(a11, r, c, [&](auto i, auto j) { return j + 2 <= i ? x(i, j) : 0; }) == "");
         CHECK(mismatch(a12, r, c, [&](auto i, auto j) { return i == 1 || i == 2 ? 5 : x(i, j); }) == "");
-        CHECK(mismatch(a13, r, c, [&](auto i, auto j) { return x(i, j) + (j + 1 < columns && j % 2 == 0 ? 2 : 0); }) ==
-              "");
-        CHECK(mismatch(a14, r, c, [&](auto i, auto j) { return i + 1 == rows && j == 0 ? 9 : x(i, j); }) == "");
+        CHECK(mismatch(a13, r, c, [&](auto i, auto j) { return x(i, j) + (j + 1 < c && j % 2 == 0 ? 2 : 0); }) == "");
+        CHECK(mismatch(a14, r, c, [&](auto i, auto j) { return i + 1 == r && j == 0 ? 9 : x(i, j); }) == "");
     }
     CHECK(f.trace_count() == 1);
 }
@@ -149,7 +151,8 @@ TEST_CASE("elements in other places") {
 TEST_CASE("in order along an axis") {
     auto const f = calque::function(in_order, one_trace);
     double const nan = std::numeric_limits<double>::quiet_NaN();
-    for (auto const& [r, c] : shapes) {
+    for (extents const& s : shapes) {
+        std::size_t const r = s[0], c = s[1];
         for (bool const has_nan : {false, true}) {
             CAPTURE(r);
             CAPTURE(c);
@@ -174,10 +177,10 @@ TEST_CASE("in order along an axis") {
             CHECK(mismatch(p1, r, c, [&](auto i, auto j) { return fold(i, j, false, true); }, 1e-14) == "");
             std::vector<std::vector<std::size_t>> by_column(c), by_row(r);
             for (std::size_t j = 0; j < by_column.size(); ++j) {
-                by_column[j] = order_of(x.shape(0), [&](std::size_t i) { return x(i, j); });
+                by_column[j] = order_of(r, [&](std::size_t i) { return x(i, j); });
             }
             for (std::size_t i = 0; i < by_row.size(); ++i) {
-                by_row[i] = order_of(x.shape(1), [&](std::size_t j) { return x(i, j); });
+                by_row[i] = order_of(c, [&](std::size_t j) { return x(i, j); });
             }
             CHECK(mismatch(i0, r, c, [&](auto i, auto j) { return by_column[j][i]; }) == "");
             CHECK(mismatch(i1, r, c, [&](auto i, auto j) { return by_row[i][j]; }) == "");
@@ -202,14 +205,14 @@ TEST_CASE("in order along an axis") {
 
 TEST_CASE("folds") {
     auto const f = calque::function(folded, one_trace);
-    for (auto const& [r, c] : shapes) {
+    for (extents const& s : shapes) {
+        std::size_t const r = s[0], c = s[1];
         if (r == 0 || c == 0) {
             continue; // an empty axis has no smallest element
         }
         CAPTURE(r);
         CAPTURE(c);
         matrix const x = numbers(r, c, 5);
-        std::size_t const rows = r, columns = c;
         auto const [p0, p1, v0, d1, any0, all1, any_at_all, least0, least1, best, places, ones] = f(x);
         auto const product = [&](std::size_t n, auto element) {
             long double total = 1;
@@ -237,20 +240,23 @@ TEST_CASE("folds") {
         };
         auto const down = [&](std::size_t j) { return [&x, j](std::size_t i) { return x(i, j); }; };
         auto const across = [&](std::size_t i) { return [&x, i](std::size_t j) { return x(i, j); }; };
-        CHECK(mismatch(p0, 1, c, [&](auto, auto j) { return product(rows, down(j)); }, 1e-13) == "");
-        CHECK(mismatch(p1, r, 1, [&](auto i, auto) { return product(columns, across(i)); }, 1e-13) == "");
-        CHECK(mismatch(v0, 1, c, [&](auto, auto j) { return variance(rows, down(j)); }, 1e-13) == "");
-        CHECK(mismatch(d1, r, 1, [&](auto i, auto) { return std::sqrt(variance(columns, across(i))); }, 1e-13) == "");
+        CHECK(mismatch(p0, 1, c, [&](auto, auto j) { return product(r, down(j)); }, 1e-13) == "");
+        CHECK(mismatch(p1, r, 1, [&](auto i, auto) { return product(c, across(i)); }, 1e-13) == "");
+        CHECK(mismatch(v0, 1, c, [&](auto, auto j) { return variance(r, down(j)); }, 1e-13) == "");
+        CHECK(mismatch(d1, r, 1, [&](auto i, auto) { return std::sqrt(variance(c, across(i))); }, 1e-13) == "");
         CHECK(mismatch(any0, 1, c, [&](auto, auto j) {
-                  return std::ranges::any_of(std::views::iota(std::size_t(0), rows),
-                                             [&](auto i) { return x(i, j) > 1.5; });
+                  bool is_any = false;
+                  for (std::size_t i = 0; i < r; ++i) {
+                      is_any = is_any || x(i, j) > 1.5;
+                  }
+                  return is_any;
               }) == "");
-        CHECK(mismatch(all1, r, 1, [&](auto i, auto) { return product(columns, across(i)) != 0; }) == "");
+        CHECK(mismatch(all1, r, 1, [&](auto i, auto) { return product(c, across(i)) != 0; }) == "");
         CHECK(any_at_all(0, 0) == (std::count(x.begin(), x.end(), 0) != 0));
-        CHECK(mismatch(least0, 1, c, [&](auto, auto j) { return first_least(rows, down(j)); }) == "");
-        CHECK(mismatch(least1, r, 1, [&](auto i, auto) { return first_least(columns, across(i)); }) == "");
+        CHECK(mismatch(least0, 1, c, [&](auto, auto j) { return first_least(r, down(j)); }) == "");
+        CHECK(mismatch(least1, r, 1, [&](auto i, auto) { return first_least(c, across(i)); }) == "");
         auto const first_largest = [&](std::size_t i) {
-            return first_least(columns, [&](std::size_t j) { return -x(i, j); });
+            return first_least(c, [&](std::size_t j) { return -x(i, j); });
         };
         CHECK(mismatch(places, r, 1, [&](auto i, auto) { return first_largest(i); }) == "");
         CHECK(mismatch(best, r, 1, [&](auto i, auto) { return x(i, first_largest(i)); }) == "");
@@ -264,7 +270,8 @@ TEST_CASE("folds") {
 
 TEST_CASE("by places: from the end if negative, and the nearest that exists") {
     auto const f = calque::function(by_places, one_trace);
-    for (auto const& [r, c] : shapes) {
+    for (extents const& s : shapes) {
+        std::size_t const r = s[0], c = s[1];
         if (r == 0 || c == 0) {
             continue;
         }
@@ -291,12 +298,11 @@ TEST_CASE("by places: from the end if negative, and the nearest that exists") {
         }
         std::int64_t const shift = std::accumulate(rows.begin(), rows.end(), std::int64_t(0));
         auto const [down, across, added, rolled] = f(x, places, rows);
-        std::size_t const height = r, width = c;
-        CHECK(mismatch(down, r, c, [&](auto i, auto j) { return x(existing(places(i, j), height), j); }) == "");
-        CHECK(mismatch(across, r, c, [&](auto i, auto j) { return x(i, existing(places(i, j), width)); }) == "");
+        CHECK(mismatch(down, r, c, [&](auto i, auto j) { return x(existing(places(i, j), r), j); }) == "");
+        CHECK(mismatch(across, r, c, [&](auto i, auto j) { return x(i, existing(places(i, j), c)); }) == "");
         CHECK(mismatch(added, r, c, [&](auto i, auto j) { return sums(i, j); }, 1e-14) == "");
         CHECK(mismatch(rolled, r, c,
-                       [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - shift, height), j); }) == "");
+                       [&](auto i, auto j) { return x(around(static_cast<extent_t>(i) - shift, r), j); }) == "");
     }
 }
 

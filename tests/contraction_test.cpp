@@ -161,13 +161,13 @@ TEST_CASE("as NumPy's @: batches broadcast, vectors drop their axis") {
                                    {{3, 2, 0}, {3, 0, 4}, "bij,bjk->bik"},
                                    {{31, 33}, {2, 33, 32}, "ij,bjk->bik"},
                                    {{2, 31, 1}, {2, 1, 33}, "bij,bjk->bik"}};
-    for (auto const& [a, b, text] : all) {
-        INFO(text);
-        std::vector<tensor> const operands{noise<double>(a, 1), noise<double>(b, 2)};
+    for (product const& p : all) {
+        INFO(p.text);
+        std::vector<tensor> const operands{noise<double>(p.a, 1), noise<double>(p.b, 2)};
         tests::check(
             operands,
             [](std::vector<calque::graph::value> const& v) { return calque::graph::matmul_broadcast(v[0], v[1]); },
-            summed(text, operands), tolerance{1e-13, 1e-13});
+            summed(p.text, operands), tolerance{1e-13, 1e-13});
     }
     // Stretched batches: [2, 1, i, j] by [3, j, k].
     tensor const a = noise<double>({2, 1, 4, 5}, 1), b = noise<double>({3, 5, 2}, 2);
