@@ -1,108 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Products of arrays of any rank, brought to products of matrices: NumPy's `@`, and sums over labelled axes.
+// Sums of products over labelled axes, brought to products of matrices.
 #pragma once
 
-#include <calque/graph/batches.hpp>
+#include <calque/graph/contraction_order.hpp>
+#include <calque/graph/matmul_broadcast.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace graph {
 
-/// `count` axes from `first` on as one: a new one of extent 1 for none.
-constexpr value group_axes(value x, int first, int count) {
-    if (count == 0) {
-        return expand_dims(x, axis_set{1} << first);
-    }
-    for (; count > 1; --count) {
-        x = merge_axes(x, first);
-    }
-    return x;
-}
-
 namespace detail {
-
-/// Reports static extents of two operands that cannot be those of one product.
-constexpr bool fit_as_matrices(value a, value b) {
-    node_id const operands[] = {a.id, b.id};
-    calque::shape const& left = a.shape();
-    calque::shape const& right = b.shape();
-    auto const differ = [](extent_t x, extent_t y) { return x != y && is_static(x) && is_static(y); };
-    if (differ(left.extent(-1), right.extent(-2))) {
-        a.owner->fail(reason::inner_extents_differ, code_of<ops::matmul>, operands, 2);
-        return false;
-    }
-    for (int axis = 3; axis <= left.rank && axis <= right.rank; ++axis) {
-        extent_t const x = left.extent(-axis), y = right.extent(-axis);
-        if (differ(x, y) && x != 1 && y != 1) {
-            a.owner->fail(reason::extents_do_not_broadcast, code_of<ops::matmul>, operands, 2);
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-/// The products of matrices, the last two axes; the axes before them count products and broadcast.
-///
-/// [..., M, K] by [..., K, N] makes [..., M, N]. A vector is a matrix of one row or column, which the result drops.
-constexpr value matmul_broadcast(value a, value b) {
-    if (a.rank() <= 2 && b.rank() <= 2) {
-        return matmul(a, b);
-    }
-    bool const is_row = a.rank() == 1, is_column = b.rank() == 1;
-    a = is_row ? expand_dims(a, 1) : a;
-    b = is_column ? expand_dims(b, 2) : b;
-    if (!detail::fit_as_matrices(a, b)) {
-        return a;
-    }
-    axis_set const row = axis_set{1} << (a.rank() - 2), column = axis_set{1} << (b.rank() - 1);
-    value const like = sum(a, row << 1) == sum(b, column >> 1); // lends the shape [..., M, N]
-    int const batch_rank = like.rank() - 2;
-    axis_set const matrix = axis_set{3} << batch_rank;
-    value product = a;
-    if (b.rank() == 2) {
-        value const rows = group_axes(a, 0, a.rank() - 1);
-        product = reshape_like(matmul(rows, b), like);
-    } else {
-        value const batch = cast(sum(cast(like, a.type()), matrix), dtype::bool_);
-        auto const batches_of = [&](value x) {
-            return group_axes(broadcast_like(x, (x == x) == batch), 0, batch_rank);
-        };
-        product = reshape_like(matmul_each(batches_of(a), batches_of(b)), like);
-    }
-    return squeeze(product, (is_row ? axis_set{1} << batch_rank : 0) | (is_column ? axis_set{2} << batch_rank : 0));
-}
-
-/// A set of labels: bits. There are 52, the letters.
-using label_set = std::uint64_t;
-
-/// An array with a label for each axis.
-struct labelled {
-    value x;
-    int labels[max_rank]{};
-
-    constexpr label_set set() const {
-        label_set all = 0;
-        for (int axis = 0; axis < x.rank(); ++axis) {
-            all |= label_set{1} << labels[axis];
-        }
-        return all;
-    }
-    constexpr int axis_of(int label) const {
-        int axis = 0;
-        while (labels[axis] != label) {
-            ++axis;
-        }
-        return axis;
-    }
-};
-
-namespace detail {
-
-constexpr bool has_label(label_set set, int label) {
-    return (set >> label & 1u) != 0;
-}
 
 /// The sum over the axes whose labels are not kept.
 constexpr labelled sum_out(labelled const& a, label_set kept) {
@@ -244,73 +151,6 @@ constexpr labelled contract(labelled a, labelled b, label_set kept) {
 }
 
 namespace detail {
-
-/// In which order a product of several arrays is taken.
-class contraction_order {
-public:
-    constexpr contraction_order(labelled const* terms, int count, label_set output) : output_(output) {
-        for (double& extent : extents_) {
-            extent = 1;
-        }
-        for (int k = 0; k < count; ++k) {
-            for (int axis = 0; axis < terms[k].x.rank(); ++axis) {
-                extent_t const extent = terms[k].x.shape()[axis];
-                extents_[terms[k].labels[axis]] = static_cast<double>(extent);
-                is_known_ = is_known_ && is_static(extent);
-            }
-        }
-    }
-
-    struct pair {
-        int first = 0, second = 1;
-        double cost = 0;
-    };
-
-    /// The two terms to multiply next: the first two, if some extent is not known; else those of the order with the
-    /// least multiplications. Of more than 6 terms that would be too many orders: the cheapest pair.
-    constexpr pair next(label_set const* terms, int count) const {
-        return is_known_ ? cheapest(terms, count, count > 6 ? 1 : count) : pair{};
-    }
-
-private:
-    constexpr pair cheapest(label_set const* terms, int count, int depth) const {
-        pair best;
-        bool is_first = true;
-        for (int i = 0; i < count; ++i) {
-            for (int j = i + 1; j < count; ++j) {
-                label_set kept = output_;
-                sequence<label_set> left;
-                for (int k = 0; k < count; ++k) {
-                    if (k != i && k != j) {
-                        left.push_back(terms[k]);
-                        kept |= terms[k];
-                    }
-                }
-                double cost = multiplications(terms[i] | terms[j]);
-                left.push_back((terms[i] | terms[j]) & kept);
-                if (depth > 1 && count > 2) {
-                    cost += cheapest(left.data(), left.size(), depth - 1).cost;
-                }
-                if (is_first || cost < best.cost) {
-                    best = {i, j, cost};
-                    is_first = false;
-                }
-            }
-        }
-        return best;
-    }
-    constexpr double multiplications(label_set labels) const {
-        double n = 1;
-        for (int label = 0; label < 52; ++label) {
-            n *= has_label(labels, label) ? extents_[label] : 1;
-        }
-        return n;
-    }
-
-    label_set output_;
-    double extents_[52]{};
-    bool is_known_ = true;
-};
 
 /// Reports an operand that has a static extent which another one has not under the same label.
 constexpr bool labels_agree(labelled const* terms, int count) {
