@@ -35,6 +35,7 @@
 #include <calque/trace/scalar_math.hpp>
 #include <calque/trace/shaping.hpp>
 #include <calque/trace/trace.hpp>
+#include <calque/trace/user_operation.hpp>
 #include <calque/trace/variables.hpp>
 #include <calque/variable.hpp>
 #include <calque/vjp.hpp>

@@ -118,6 +118,20 @@ public:
         return shapes_.size() - 1;
     }
 
+    /// The number of a user's operation in the graph.
+    constexpr int intern(user_operation const& operation) {
+        for (int i = 0; i < user_operations_.size(); ++i) {
+            if (user_operations_[i] == &operation) {
+                return i;
+            }
+        }
+        user_operations_.push_back(&operation);
+        return user_operations_.size() - 1;
+    }
+    constexpr user_operation const& user_operation_at(std::uint64_t number) const {
+        return *user_operations_[static_cast<int>(number)];
+    }
+
     constexpr void add_output(node_id id) {
         if (!is_visible(nodes_[id].region)) {
             fail(reason::escapes_its_region, nodes_[id].op, &id, 1);
@@ -234,11 +248,15 @@ public:
     constexpr int node_count() const { return nodes_.size(); }
 
     constexpr graph_view view() const {
-        return {nodes_.data(), inputs_.data(), shapes_.data(), regions_.data(), outputs_.data(),
-                nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
+        graph_view v{nodes_.data(), inputs_.data(), shapes_.data(), regions_.data(), outputs_.data(),
+                     nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
+        v.user_operations = user_operations_.data();
+        v.user_operation_count = user_operations_.size();
+        return v;
     }
     constexpr graph_size size() const {
-        return {nodes_.size(), inputs_.size(), shapes_.size(), regions_.size(), outputs_.size()};
+        return {nodes_.size(),   inputs_.size(),  shapes_.size(),
+                regions_.size(), outputs_.size(), user_operations_.size()};
     }
 
 private:
@@ -380,6 +398,7 @@ private:
     sequence<node_id> initial_;                   // of each variable
     sequence<node_id> variables_;
     sequence<requirement> requirements_;
+    sequence<user_operation const*> user_operations_;
     bool watches_ = false;
     std::uint16_t region_ = 0;
     node_id hidden_from_ = nothing_hidden;

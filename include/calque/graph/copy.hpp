@@ -10,6 +10,9 @@ namespace graph {
 
 /// The attribute of a node of `from`, as it reads in `to`: the lists that it refers to are interned there.
 constexpr std::uint64_t translate_attribute(graph_view const& from, node const& n, builder& to) {
+    if (n.op == code_of<ops::user_function>) {
+        return static_cast<std::uint64_t>(to.intern(*from.user_operations[n.attribute]));
+    }
     switch (info(n.op).list_count) {
     case 0: return n.attribute;
     case 1: return static_cast<std::uint64_t>(to.intern(from.shapes[n.attribute]));

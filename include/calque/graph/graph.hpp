@@ -25,6 +25,8 @@ struct graph_view {
     /// is the function's body).
     std::uint16_t entry = 0;
     node_id control = -1;
+    user_operation const* const* user_operations = nullptr;
+    int user_operation_count = 0;
 
     constexpr node const& operator[](node_id id) const { return nodes[id]; }
     constexpr node_id input(node const& n, int k) const { return inputs[n.first_input + k]; }
@@ -40,17 +42,17 @@ struct graph_view {
 
 /// The number of elements of each array of a graph.
 struct graph_size {
-    int nodes = 0, inputs = 0, shapes = 0, regions = 0, outputs = 0;
+    int nodes = 0, inputs = 0, shapes = 0, regions = 0, outputs = 0, user_operations = 0;
 
     constexpr bool operator==(graph_size const&) const = default;
     constexpr bool fits_in(graph_size const& c) const {
         return nodes <= c.nodes && inputs <= c.inputs && shapes <= c.shapes && regions <= c.regions &&
-               outputs <= c.outputs;
+               outputs <= c.outputs && user_operations <= c.user_operations;
     }
 };
 
 constexpr graph_size size_of_graph(graph_view const& g) {
-    return {g.node_count, g.input_count, g.shape_count, g.region_count, g.output_count};
+    return {g.node_count, g.input_count, g.shape_count, g.region_count, g.output_count, g.user_operation_count};
 }
 
 /// A graph of fixed size, which a constant can hold.
@@ -63,12 +65,16 @@ struct static_graph {
     calque::shape shapes[at_least_one(Size.shapes)]{};
     region regions[at_least_one(Size.regions)]{};
     node_id outputs[at_least_one(Size.outputs)]{};
+    user_operation const* user_operations[at_least_one(Size.user_operations)]{};
 
     static constexpr int node_count = Size.nodes;
 
     constexpr graph_view view() const {
-        return {nodes,      inputs,      shapes,      regions,      outputs,
-                Size.nodes, Size.inputs, Size.shapes, Size.regions, Size.outputs};
+        graph_view v{nodes,      inputs,      shapes,      regions,      outputs,
+                     Size.nodes, Size.inputs, Size.shapes, Size.regions, Size.outputs};
+        v.user_operations = user_operations;
+        v.user_operation_count = Size.user_operations;
+        return v;
     }
 };
 
@@ -98,6 +104,9 @@ constexpr void copy_graph(auto const& from, static_graph<Size>& to, graph_size c
     }
     for (int i = 0; i < count.outputs; ++i) {
         to.outputs[i] = from.outputs[i];
+    }
+    for (int i = 0; i < count.user_operations; ++i) {
+        to.user_operations[i] = from.user_operations[i];
     }
 }
 

@@ -307,6 +307,14 @@ private:
             with_number_type(s.n.type, [&]<class T>() {
                 detail::run_recurrence<T>(factors, s.input(Op::arity - 1), order, s.result);
             });
+        } else if constexpr (std::is_same_v<Op, ops::user_function>) {
+            std::vector<std::byte const*> inputs;
+            for (int k = 0; k < s.n.input_count; ++k) {
+                inputs.push_back(s.input(k).data.data());
+            }
+            std::vector<strides> const steps(inputs.size(), contiguous_strides(s.result.extents));
+            s.g.user_operations[s.n.attribute]->run(s.result.extents, s.result.data.data(), inputs.data(),
+                                                    steps.data());
         } else if constexpr (std::is_same_v<Op, ops::sort_order>) {
             with_type_of(s.input(0).type, [&]<class T>() { detail::run_sort_order<T>(s.input(0), s.n, s.result); });
         } else if constexpr (std::is_same_v<Op, ops::take>) {

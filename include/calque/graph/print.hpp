@@ -71,6 +71,8 @@ constexpr void print_attribute(graph_view const& g, node const& n, text& out) {
     } else if (operation.kind == op_kind::reduction || n.op == code_of<ops::expand_dims> ||
                n.op == code_of<ops::squeeze>) {
         print_axes(n.attribute, out);
+    } else if (n.op == code_of<ops::user_function>) {
+        out << ' ' << g.user_operations[n.attribute]->name;
     } else if (n.op == code_of<ops::flip>) {
         print_axes(n.attribute, out);
     } else if (n.op == code_of<ops::split_axis>) {

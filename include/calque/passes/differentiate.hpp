@@ -57,11 +57,30 @@ class vjp_table {
             receive(0, concatenate(parts.data(), parts.size(), Op::axis(y.attribute())));
         } else if constexpr (std::is_same_v<Op, ops::custom_derivative>) {
             call_custom(dy, y, receive);
+        } else if constexpr (std::is_same_v<Op, ops::user_function>) {
+            call_user(dy, y, receive);
         } else if constexpr (
             requires { &Op::template vjp<value, value, value>; } ||
             requires { &Op::template vjp<value, value, value, value>; } ||
             requires { &Op::template vjp<value, value, value, value, value>; }) {
             call_vjp<Op>(dy, y, receive, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
+        }
+    }
+
+    /// The derivative of an operation that the user wrote, if it has one.
+    static constexpr void call_user(value dy, value y, Receive const& receive) {
+        graph::user_operation const& operation = y.owner->user_operation_at(y.attribute());
+        if (operation.vjp == nullptr) {
+            return;
+        }
+        sequence<value> inputs;
+        for (int k = 0; k < (*y.owner)[y.id].input_count; ++k) {
+            inputs.push_back({y.owner, y.owner->input(y.id, k)});
+        }
+        sequence<value> adjoints(inputs.size());
+        operation.vjp(dy, inputs.data(), y, adjoints.data());
+        for (int k = 0; k < inputs.size(); ++k) {
+            receive(k, adjoints[k]);
         }
     }
 

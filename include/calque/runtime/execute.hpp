@@ -377,6 +377,15 @@ private:
                 auto const bits = static_cast<std::uint64_t>(Compiled::optimized.view().shapes[n.attribute][i]);
                 reinterpret_cast<T*>(to.data)[i] = graph::from_bits<T>(bits);
             }
+        } else if constexpr (n.op == graph::code_of<graph::ops::user_function>) {
+            std::byte const* inputs[x.leaf_count];
+            strides steps[x.leaf_count];
+            for (int i = 0; i < x.leaf_count; ++i) {
+                moved_value const input = operand(i);
+                inputs[i] = input.data;
+                steps[i] = input.steps;
+            }
+            Compiled::optimized.view().user_operations[n.attribute]->run(to.extents, to.data, inputs, steps);
         } else if constexpr (n.op == graph::code_of<graph::ops::running_sum>) {
             run_running_sum<T>(to, operand(0), n.attribute);
         } else if constexpr (n.op == graph::code_of<graph::ops::recurrence>) {
