@@ -262,6 +262,11 @@ TEST_CASE("folds") {
         CHECK(mismatch(best, r, 1, [&](auto i, auto) { return x(i, first_largest(i)); }) == "");
         CHECK(ones(0, 0) == 1);
     }
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    auto const best_three = calque::function([](auto x) { return calque::top_k<3>(x); });
+    auto const [values, at] = best_three(xt::xtensor<double, 1>{1, nan, 2, 2, nan, -1});
+    CHECK((std::isnan(values(0)) && std::isnan(values(1)) && values(2) == 2));
+    CHECK(at == xt::xtensor<std::int64_t, 1>{1, 4, 2});
     auto const empty = calque::function([](auto x) { return std::tuple(prod<0>(x), any<0>(x), all<0>(x), var<0>(x)); });
     auto const [one, none, every, spread] = empty(matrix(extents{0, 2}));
     CHECK(one == xt::xtensor<double, 1>{1, 1});

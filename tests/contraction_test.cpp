@@ -214,6 +214,9 @@ TEST_CASE("by kernels, of dynamic extents") {
         compare(std::get<3>(results), summed("i,j->ij", {flat, row}));
         compare(std::get<4>(results), summed("bij->jb", {x}));
     }
+    auto const diagonal = calque::function([](auto x) { return calque::einsum<"ii->i">(x); });
+    CHECK_THROWS_WITH_AS(diagonal(xt::xtensor<double, 2>(std::array<std::size_t, 2>{2, 3})),
+                         doctest::Contains("the extents differ"), calque::shape_error);
     CHECK_THROWS_AS(f(xt::xtensor<double, 3>(std::array<std::size_t, 3>{2, 3, 4}),
                       xt::xtensor<double, 3>(std::array<std::size_t, 3>{2, 5, 4}),
                       xt::xtensor<double, 2>(std::array<std::size_t, 2>{4, 4})),

@@ -13,15 +13,6 @@ constexpr value shape_without(value x, axis_set axes) {
     return sum(x, axes);
 }
 
-/// Two axes in each other's place.
-constexpr value swap_axes(value x, int a, int b) {
-    std::uint64_t permutation = 0;
-    for (int axis = 0; axis < x.rank(); ++axis) {
-        permutation |= static_cast<std::uint64_t>(axis == a ? b : axis == b ? a : axis) << (4 * axis);
-    }
-    return transpose(x, permutation);
-}
-
 /// A range of one axis; the others are whole.
 constexpr value slice_axis(value x, int axis, extent_t start, extent_t stop) {
     return slice(x, range_of_axis(x, axis, start, stop));

@@ -22,6 +22,15 @@ constexpr value move_to_front(value x, int axis) {
     return move_axis(x, axis, 0);
 }
 
+/// Two axes in each other's place.
+constexpr value swap_axes(value x, int a, int b) {
+    std::uint64_t permutation = 0;
+    for (int axis = 0; axis < x.rank(); ++axis) {
+        permutation |= static_cast<std::uint64_t>(axis == a ? b : axis == b ? a : axis) << (4 * axis);
+    }
+    return transpose(x, permutation);
+}
+
 /// An axis and the next one as one.
 constexpr value merge_axes(value x, int first) {
     value const merged = apply<ops::merge_axes>(static_cast<std::uint64_t>(first), x);

@@ -36,6 +36,9 @@ constexpr labelled diagonal(labelled a) {
         value const row = iota_like(a.x, first, dtype::int64);
         value const column = iota_like(a.x, axis, dtype::int64);
         axis_set const dropped = axis_set{1} << axis;
+        if (!is_static(a.x.shape()[first]) || !is_static(a.x.shape()[axis])) {
+            a.x = apply<ops::same_batch>(256u | static_cast<std::uint64_t>(axis), a.x, swap_axes(a.x, first, axis));
+        }
         a.x = squeeze(sum(where(row == column, a.x, zero_of(a.x)), dropped), dropped);
         for (int i = axis; i < a.x.rank(); ++i) {
             a.labels[i] = a.labels[i + 1];

@@ -42,7 +42,7 @@ public:
                        n.op == code_of<ops::history>) {
                 follow_steps(id, n);
             } else if (n.op == code_of<ops::same_batch>) {
-                int const batch = static_cast<int>(n.attribute);
+                int const batch = static_cast<int>(n.attribute & 255u);
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, axis == batch ? 1 : 0), axis);
                 }

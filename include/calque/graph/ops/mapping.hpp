@@ -32,7 +32,7 @@ struct example : op_defaults {
 };
 
 /// The first input, whose extent along one axis must be that of the second, which lends its shape: both are mapped
-/// together. Attribute: the axis.
+/// together. Attribute: the axis in the low 8 bits; above, whether they have another reason to agree.
 struct same_batch : identity_op {
     static constexpr std::string_view name = "same_batch";
     static constexpr int arity = 2;
@@ -40,11 +40,11 @@ struct same_batch : identity_op {
 
     static constexpr shape infer(inference& in) {
         shape result = in.input(0);
-        int const axis = static_cast<int>(in.attribute);
+        int const axis = static_cast<int>(in.attribute & 255u);
         extent_t& own = result[axis];
         extent_t const other = in.input(1)[axis];
         if (own != other && is_named(own) == is_named(other) && own != dyn && other != dyn) {
-            in.fail(reason::batches_differ);
+            in.fail(in.attribute < 256 ? reason::batches_differ : reason::extents_differ);
         }
         if (own == dyn || is_static(other)) {
             own = other;
