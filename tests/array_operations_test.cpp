@@ -311,6 +311,19 @@ TEST_CASE("by places: from the end if negative, and the nearest that exists") {
     }
 }
 
+TEST_CASE("what is assigned or added stretches, where only the call knows that it has to") {
+    auto const f = calque::function([](auto x, auto rows, auto v) {
+        return std::tuple(x.at(calque::all(), range(0, 2)).set(v), calque::scatter_add(x, rows, v));
+    });
+    matrix const x = {{1, 2}, {4, 5}};
+    xt::xtensor<std::int32_t, 1> const rows = {1, 1};
+    auto const [set, added] = f(x, rows, matrix{{9}, {8}});
+    CHECK((set == matrix{{9, 9}, {8, 8}} && added == matrix{{1, 2}, {21, 22}}));
+    auto const [replaced, summed] = f(x, rows, matrix{{6, 7}, {8, 9}});
+    CHECK((replaced == matrix{{6, 7}, {8, 9}} && summed == matrix{{1, 2}, {18, 21}}));
+    CHECK_THROWS_AS(f(x, rows, matrix{{1, 2, 3}}), calque::shape_error);
+}
+
 TEST_CASE("arrays known to the compiler") {
     auto const f = calque::function([](auto x) {
         return std::tuple(calque::eye<double>(3), calque::eye<int>(2, 4, 1), calque::linspace<double>(-1, 1, 7),

@@ -50,11 +50,18 @@ extent_t copy_part(moved_value const& to, moved_value const& from, int axis, ext
     return from.extents[axis];
 }
 
+/// Writes zeros to a contiguous array; none, which may be nowhere, is right.
+inline void clear(moved_value const& to, std::size_t element_bytes) {
+    if (to.extents.size() != 0) {
+        std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * element_bytes);
+    }
+}
+
 /// Zeros, and `from` where a slice with these lists reads them.
 template <class T>
 void place_slice(moved_value const& to, moved_value const& from, shape const& starts, shape const& stops,
                  shape const& every) {
-    std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * sizeof(T));
+    clear(to, sizeof(T));
     std::byte* first = to.data;
     strides steps;
     for (int axis = 0; axis < to.extents.rank; ++axis) {
@@ -93,7 +100,7 @@ void take_elements(moved_value const& to, moved_value const& from, moved_value c
     // Neighbouring indices are neighbours in `to`: it is contiguous.
     extent_t const step = detail::without_axis(to, 0, axis + indices.extents.rank).extents.size();
     if (from.extents[axis] == 0) {
-        std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * bytes);
+        clear(to, bytes);
         return;
     }
     kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
@@ -125,7 +132,7 @@ void add_strided(shape const& extents, T* to, strides const& to_steps, T const* 
 /// Zeros, plus `from` where a take with these indices reads them. Equal indices add up, so this runs in order.
 template <class T, class I>
 void add_taken(moved_value const& to, moved_value const& from, moved_value const& indices, int axis) {
-    std::memset(to.data, 0, static_cast<std::size_t>(to.extents.size()) * sizeof(T));
+    clear(to, sizeof(T));
     if (to.extents[axis] == 0) {
         return;
     }
