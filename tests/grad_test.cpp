@@ -83,10 +83,17 @@ constexpr bool takes_floating = calque::contains(Op::accepts, calque::dtype::flo
 template <class... Ops>
 constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
     namespace ops = calque::graph::ops;
-         is_one_of<Ops, ops::floor, ops::ceil, ops::round, ops::trunc, ops::sign> || // steps
-         is_one_of<Ops, ops::sort_order> ||                                          // makes integers
-         is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||                       // have none, and say so
-         is_one_of<Ops, ops::fma, ops::fnma, ops::fms> || // made by a pass, after differentiation
+    return ((has_derivative<Ops>() || Ops::kind == calque::graph::op_kind::source ||
+             Ops::kind == calque::graph::op_kind::control || // passes/differentiate_control.hpp
+             Ops::kind == calque::graph::op_kind::border || !takes_floating<Ops> ||
+             is_one_of<Ops, ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal> ||
+             is_one_of<Ops, ops::sort_order> ||                                          // makes integers
+             is_one_of<Ops, ops::floor, ops::ceil, ops::round, ops::trunc, ops::sign> || // steps
+             is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||                       // have none, and say so
+             is_one_of<Ops, ops::fma, ops::fnma, ops::fms> || // made by a pass, after differentiation
+             is_one_of<Ops, ops::concatenate, ops::concatenation_part, ops::custom_derivative,
+                       ops::user_function>) && // any number of inputs
+            ...);
 }
 static_assert(all_have_derivatives(calque::graph::op_set{}));
 
