@@ -65,6 +65,22 @@ TEST_CASE("explanations") {
     CHECK(norm.trace_count() == 1);
 }
 
+inline constexpr auto step = [](auto x, auto rate) {
+    auto const gradient = calque::grad([](auto y) { return sum(square(y)); })(x);
+    calque::debug::print<"gradient">(gradient);
+    return x - rate * gradient;
+};
+
+TEST_CASE("prints") {
+    std::string printed;
+    calque::debug::print_to([&](std::string_view line) { printed = line; });
+    xt::xtensor<float, 1> const next = calque::function(step)(xt::xtensor<float, 1>{1, -2}, 0.5f);
+    calque::debug::print_to({});
+
+    CHECK(next == xt::xtensor<float, 1>{0, 0});
+    CHECK(documents::read("docs/retracing.md").find("\n" + printed + "\n") != std::string::npos);
+}
+
 TEST_CASE("arrays of unknown dtype") {
     auto sum_of_any = calque::function([](auto x) {
                           return calque::sum(x);

@@ -92,7 +92,8 @@ constexpr bool all_have_derivatives(calque::graph::op_list<Ops...>) {
              is_one_of<Ops, ops::stop_gradient, ops::cotangent> ||                       // have none, and say so
              is_one_of<Ops, ops::fma, ops::fnma, ops::fms> || // made by a pass, after differentiation
              is_one_of<Ops, ops::concatenate, ops::concatenation_part, ops::custom_derivative,
-                       ops::user_function>) && // any number of inputs
+                       ops::user_function> ||                       // any number of inputs
+             is_one_of<Ops, ops::host_function, ops::host_call>) && // constants to derivatives
             ...);
 }
 static_assert(all_have_derivatives(calque::graph::op_set{}));

@@ -5,6 +5,7 @@
 #include <calque/checkpoint.hpp>
 #include <calque/constant.hpp>
 #include <calque/custom_vjp.hpp>
+#include <calque/debug.hpp>
 #include <calque/eager.hpp>
 #include <calque/grad.hpp>
 #include <calque/interop/array_view.hpp>
@@ -27,6 +28,7 @@
 #include <calque/trace/creation.hpp>
 #include <calque/trace/einsum.hpp>
 #include <calque/trace/elementwise.hpp>
+#include <calque/trace/host.hpp>
 #include <calque/trace/loops.hpp>
 #include <calque/trace/output.hpp>
 #include <calque/trace/products.hpp>

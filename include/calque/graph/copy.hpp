@@ -13,6 +13,10 @@ constexpr std::uint64_t translate_attribute(graph_view const& from, node const& 
     if (n.op == code_of<ops::user_function>) {
         return static_cast<std::uint64_t>(to.intern(*from.user_operations[n.attribute]));
     }
+    if (n.op == code_of<ops::host_function> || n.op == code_of<ops::host_call>) {
+        int const number = to.intern(*from.user_operations[ops::host_operation::number(n.attribute)]);
+        return ops::host_operation::pack(number, n.type);
+    }
     switch (info(n.op).list_count) {
     case 0: return n.attribute;
     case 1: return static_cast<std::uint64_t>(to.intern(from.shapes[n.attribute]));

@@ -315,6 +315,16 @@ private:
             std::vector<strides> const steps(inputs.size(), contiguous_strides(s.result.extents));
             s.g.user_operations[s.n.attribute]->run(s.result.extents, s.result.data.data(), inputs.data(),
                                                     steps.data());
+        } else if constexpr (std::is_base_of_v<ops::host_operation, Op>) {
+            std::vector<untyped_array> arrays;
+            for (int k = 0; k < s.n.input_count; ++k) { // the elements of a tensor may be changed by nobody else
+                arrays.push_back({&s.input(k).extents, const_cast<std::byte*>(s.input(k).data.data())});
+            }
+            if constexpr (std::is_same_v<Op, ops::host_call>) {
+                s.result.data = s.input(s.n.input_count - 1).data;
+            }
+            arrays.push_back({&s.result.extents, s.result.data.data()});
+            s.g.user_operations[Op::number(s.n.attribute)]->call(arrays.data());
         } else if constexpr (std::is_same_v<Op, ops::sort_order>) {
             with_type_of(s.input(0).type, [&]<class T>() { detail::run_sort_order<T>(s.input(0), s.n, s.result); });
         } else if constexpr (std::is_same_v<Op, ops::take>) {

@@ -73,6 +73,8 @@ constexpr void print_attribute(graph_view const& g, node const& n, text& out) {
         print_axes(n.attribute, out);
     } else if (n.op == code_of<ops::user_function>) {
         out << ' ' << g.user_operations[n.attribute]->name;
+    } else if (n.op == code_of<ops::host_function> || n.op == code_of<ops::host_call>) {
+        out << ' ' << g.user_operations[ops::host_operation::number(n.attribute)]->name;
     } else if (n.op == code_of<ops::flip>) {
         print_axes(n.attribute, out);
     } else if (n.op == code_of<ops::split_axis>) {

@@ -6,6 +6,7 @@
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
 #include <calque/runtime/execute_control.hpp>
+#include <calque/runtime/host_arrays.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
 #include <calque/runtime/move_running.hpp>
@@ -386,6 +387,18 @@ private:
                 steps[i] = input.steps;
             }
             Compiled::optimized.view().user_operations[n.attribute]->run(to.extents, to.data, inputs, steps);
+        } else if constexpr (n.op == graph::code_of<graph::ops::host_function> ||
+                             n.op == graph::code_of<graph::ops::host_call>) {
+            host_arrays<x.leaf_count + 1> arrays;
+            for (int i = 0; i < x.leaf_count; ++i) {
+                int const v = schedule.leaves[x.first_leaf + i];
+                arrays.add(operand(i), size_of(Compiled::optimized.nodes[schedule.values[v].node].type));
+            }
+            if constexpr (n.op == graph::code_of<graph::ops::host_call>) {
+                std::memcpy(to.data, operand(x.leaf_count - 1).data, sizeof(T));
+            }
+            arrays.add(to, sizeof(T));
+            arrays.call(*Compiled::optimized.view().user_operations[graph::ops::host_operation::number(n.attribute)]);
         } else if constexpr (n.op == graph::code_of<graph::ops::running_sum>) {
             run_running_sum<T>(to, operand(0), n.attribute);
         } else if constexpr (n.op == graph::code_of<graph::ops::recurrence>) {
