@@ -30,6 +30,10 @@ inline constexpr auto root = [](auto x) {
     calque::check(x >= 0.f, "x must not be negative");
     return calque::sqrt(x);
 };
+inline constexpr auto norm = [](auto x) {
+    calque::check(sum(x) < 10.f, "too large");
+    return sum(root(x));
+};
 
 } // namespace
 
@@ -169,4 +173,21 @@ TEST_CASE("the gradient of a function with checks makes them too") {
     }));
     CHECK(std::get<1>(f(array{1.f, 2.f})) == array{1.f, 0.5f});
     CHECK(violation_of([&] { (void)f(array{1.f, 0.f}); }).has_value());
+}
+
+TEST_CASE("under vmap each example is checked") {
+    auto const rows = calque::function([](auto x) { return calque::vmap(norm)(x); });
+    CHECK(rows(matrix{{1.f, 4.f}, {0.f, 9.f}}) == array{3.f, 3.f});
+    auto const of_root = violation_of([&] { (void)rows(matrix{{1.f, 4.f}, {1.f, -4.f}, {-1.f, 0.f}}); });
+    REQUIRE(of_root.has_value());
+    CHECK(of_root->message() == "x must not be negative");
+    CHECK(of_root->index() == std::vector<std::int64_t>{0}); // of the two examples that fail, the first place
+    auto const of_both = violation_of([&] { (void)rows(matrix{{1.f, -4.f}, {9.f, 4.f}}); });
+    REQUIRE(of_both.has_value());
+    CHECK(of_both->message() == "too large"); // the first check, though a later example fails it
+    auto const nested = calque::function([](auto x) { return calque::vmap(calque::vmap(norm))(x); });
+    xt::xtensor<float, 3> cube = xt::ones<float>({2, 3, 4});
+    CHECK(nested(cube) == matrix{{4.f, 4.f, 4.f}, {4.f, 4.f, 4.f}});
+    cube(1, 2, 3) = -1.f;
+    CHECK(violation_of([&] { (void)nested(cube); })->index() == std::vector<std::int64_t>{3});
 }

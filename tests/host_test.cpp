@@ -82,6 +82,11 @@ inline constexpr auto loss = [](auto x) {
     return sum(x * x);
 };
 
+inline constexpr auto print_row = [](auto x) {
+    calque::debug::print<"row">(x);
+    return sum(x);
+};
+
 std::vector<std::string> printed_by(auto const& run) {
     std::vector<std::string> lines;
     calque::debug::print_to([&](std::string_view line) { lines.emplace_back(line); });
@@ -140,6 +145,9 @@ TEST_CASE("debug::print shows arrays and trees when the function runs") {
     CHECK(eagerly == expected);
     vector const many = xt::arange<float>(20.f);
     CHECK(printed_by([&] { f(many, 0); })[0] == "x: float[20] {0, 1, 2, ..., 17, 18, 19}");
+    auto const mapped = calque::function([](auto x) { return calque::vmap(print_row)(x); });
+    CHECK(printed_by([&] { CHECK(mapped(matrix{{1.f, 2.f}, {3.f, 4.f}}) == vector{3.f, 7.f}); }) ==
+          std::vector<std::string>{"row: float[2,2] {{1, 2}, {3, 4}}"});
     auto const by_gradient = printed_by([&] { calque::function(calque::grad(loss))(vector{1.f, 2.f}); });
     CHECK(by_gradient == std::vector<std::string>{"loss: float[] 5"});
 }

@@ -84,8 +84,8 @@ struct print_call {
 /// Prints an array, or each of a tree, when the traced function that this stands in runs, compiled or eagerly, in the
 /// order of the program: `calque::debug::print<"loss">(loss)` prints `loss: float[] 0.25`.
 ///
-/// In branches and loops it prints when those run; in a function that `vmap` maps it cannot stand. A function that
-/// prints writes its outputs and variables at its end, as one with checks does.
+/// In branches and loops it prints when those run, under `vmap` the whole batch at once. A function that prints writes
+/// its outputs and variables at its end, as one with checks does.
 template <fixed_string Label = "", class X>
 constexpr void print(X const& x) {
     for_each_leaf(x, []<class Leaf>(Leaf const& leaf) {

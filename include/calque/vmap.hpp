@@ -53,6 +53,20 @@ constexpr void for_each_mapped_leaf(Fn fn, Trees&... trees) {
     (visit(std::integral_constant<int, Axes>{}, trees), ...);
 }
 
+/// Which check has been violated first, as of now; nothing, if the function has no checks.
+constexpr graph::value state_of_checks(graph::builder& owner) {
+    if (owner.watches_requirements()) {
+        return {&owner, owner.variable(graph::builder::violation_variable)};
+    }
+    return {};
+}
+
+/// Of the examples' violations, [B], the first in the order of the program is that of the batch.
+constexpr void join_states(graph::value states) {
+    graph::value const first = graph::squeeze(graph::reduce_min(states, 1), 1);
+    states.owner->assign(graph::builder::violation_variable, first.id);
+}
+
 template <class... Leaves>
 constexpr bool are_arrays(type_list<Leaves...>) {
     return (is_expr<Leaves> && ... && true);
@@ -126,6 +140,7 @@ private:
         detail::for_each_mapped_leaf<Mapped...>(take_one, std::get<I>(parts)...);
         std::tuple<X...> arguments = parts; // which the function may assign to
         F fn = mapped_function::get();
+        graph::value const state = detail::state_of_checks(*reference->value().owner);
         auto const y = fn(std::get<I>(arguments)...);
         auto result = tree_map([&](auto const& leaf) { return detail::as_array(leaf, *reference); }, y);
 
@@ -136,7 +151,15 @@ private:
         detail::for_each_mapped_leaf<Mapped...>(set_part, std::get<I>(parts)...);
         sequence<graph::value> values;
         for_each_leaf(result, [&](auto& leaf) { values.push_back(leaf.value()); });
+        graph::value const next_state = detail::state_of_checks(*reference->value().owner);
+        bool const has_checks = next_state.exists() && next_state.id != state.id;
+        if (has_checks) {
+            values.push_back(next_state);
+        }
         passes::vectorize(mapped.data(), mapped.size(), values.data(), values.size());
+        if (has_checks) {
+            detail::join_states(values.back());
+        }
         next = 0;
         for_each_leaf(result, [&]<class Leaf>(Leaf& leaf) { leaf = Leaf(values[next++], leaf.shared()); });
         return result;

@@ -395,7 +395,8 @@ private:
                 arrays.add(operand(i), size_of(Compiled::optimized.nodes[schedule.values[v].node].type));
             }
             if constexpr (n.op == graph::code_of<graph::ops::host_call>) {
-                std::memcpy(to.data, operand(x.leaf_count - 1).data, sizeof(T));
+                moved_value const state = operand(x.leaf_count - 1);
+                kernels::copy_strided(to.extents, {to.data, to.steps}, {state.data, state.steps}, sizeof(T));
             }
             arrays.add(to, sizeof(T));
             arrays.call(*Compiled::optimized.view().user_operations[graph::ops::host_operation::number(n.attribute)]);

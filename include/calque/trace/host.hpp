@@ -77,8 +77,8 @@ constexpr auto host_function(X const& x, Rest const&... rest) {
 /// Calls `Op::call(x...)`, a function of the host, with whole arrays (`host_array<float const>`), each time the program
 /// comes by: in branches and loops too. Calls and checks happen in the order of the program.
 ///
-/// Not in a function that `vmap` maps: call it with what that returned. A function with such calls writes outputs and
-/// variables at its end, as one with checks does.
+/// Under `vmap` it gets the whole batch, once. A function with such calls writes outputs and variables at its end, as one
+/// with checks does.
 template <class Op, handle... X>
 constexpr void host_call(X const&... x) {
     using table = detail::host_operation_table<Op, void, detail::element_of_t<X>...>;

@@ -229,7 +229,7 @@ struct checked_program<false, F, Specs...> {
     static constexpr bool is_valid = false;
     using result = void;
 
-    static constexpr graph::static_graph<graph::graph_size{}> graph{};
+    static constexpr graph::static_graph<graph::graph_size{.regions = 1}> graph{}; // of no nodes, in the body
     static constexpr std::size_t requirement_count = 0;
 };
 
