@@ -81,7 +81,10 @@ void add_rows() {
         matrix const x = numbers(n, 0);
         add(rows::name_of("layer norm", n), n.size(), layer_norm, x, x);
         add(rows::name_of("matrix + row", n), n.size(), plus, x, x, numbers(n.columns, 1));
-        add(rows::name_of("matrix + column", n), n.size(), plus, x, x, numbers(rows::extents{n.rows, 1}, 1));
+        rows::add(rows::name_of("matrix + column", n), n.size(),
+                  [f = calque::function(plus), out = x, x, column = numbers(rows::extents{n.rows, 1}, 1)]() mutable {
+                      f.into(out, x, calque::with_shape<calque::dyn, 1>(column)); // known to the compiler: no copy
+                  });
         add(rows::name_of("a + transpose(b)", n), n.size(), plus_transpose, x, x, numbers(n, 1));
     }
 }

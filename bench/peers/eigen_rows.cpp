@@ -80,19 +80,17 @@ void add_rows() {
         rows::add(rows::name_of("matrix + row", n), n.size(), [=, out = x]() mutable { out = x.rowwise() + row; });
         rows::add(rows::name_of("matrix + column", n), n.size(),
                   [=, out = x]() mutable { out = x.colwise() + column; });
-        rows::add(rows::name_of("a + transpose(b)", n), n.size(),
-                  [=, out = x]() mutable { out = x + y.transpose(); });
+        rows::add(rows::name_of("a + transpose(b)", n), n.size(), [=, out = x]() mutable { out = x + y.transpose(); });
     }
 }
 
 void add_products() {
     auto const add_product = [](std::string const& name, rows::extents a, std::size_t columns) {
         rows::extents const b{a.columns, columns};
-        rows::add(name, 2 * a.size() * columns,
-                  [x = matrix(numbers(a, 0).matrix()), y = matrix(numbers(b, 1).matrix()),
-                   out = matrix(numbers(rows::extents{a.rows, columns}, 2).matrix())]() mutable {
-                      out.noalias() = x * y;
-                  });
+        rows::add(
+            name, 2 * a.size() * columns,
+            [x = matrix(numbers(a, 0).matrix()), y = matrix(numbers(b, 1).matrix()),
+             out = matrix(numbers(rows::extents{a.rows, columns}, 2).matrix())]() mutable { out.noalias() = x * y; });
     };
     for (std::size_t const n : rows::product_sizes) {
         add_product(rows::name_of("matmul", n), {n, n}, n);
