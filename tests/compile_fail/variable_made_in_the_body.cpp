@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error: calque: the traced function is not usable in constant evaluation
+// error: calque: the traced function is not usable in constant evaluation: .*calque::variables that it makes .*variables too
 // first
 #include <calque/calque.hpp>
 

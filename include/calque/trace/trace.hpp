@@ -181,9 +181,10 @@ consteval bool check() {
             using evaluated = evaluation<F, Specs...>;
             static_assert(evaluated::is_constant,
                           "calque: the traced function is not usable in constant evaluation: it runs while it is "
-                          "compiled, so that std::rand, I/O, run-time variables and helpers that are not constexpr "
-                          "cannot be in it; pass values in as arguments, mark helpers constexpr (or, if it is very "
-                          "long, raise -fconstexpr-steps or -fconstexpr-ops-limit)");
+                          "compiled, so that std::rand, I/O, run-time variables, calque::variables that it makes and "
+                          "helpers that are not constexpr cannot be in it; pass values in as arguments, variables "
+                          "too, mark helpers constexpr (or, if it is very long, raise -fconstexpr-steps or "
+                          "-fconstexpr-ops-limit)");
             if constexpr (!evaluated::is_constant) {
                 using names_the_line [[maybe_unused]] =
                     std::bool_constant<measure<F, false, Specs...>().size.nodes == 0>;
