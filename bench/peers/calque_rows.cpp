@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <calque/calque.hpp>
 
-#include "rows.hpp"
+#include "xtensor_data.hpp"
 
 #include <utility>
 
 namespace {
 
-using vector = xt::xtensor<float, 1>;
-using matrix = xt::xtensor<float, 2>;
-
-vector numbers(std::size_t n, unsigned seed) {
-    std::vector<float> const x = rows::numbers(n, seed);
-    vector result = vector::from_shape({n});
-    std::copy(x.begin(), x.end(), result.begin());
-    return result;
-}
-matrix numbers(rows::extents n, unsigned seed) {
-    std::vector<float> const x = rows::numbers(n.size(), seed);
-    matrix result = matrix::from_shape({n.rows, n.columns});
-    std::copy(x.begin(), x.end(), result.begin());
-    return result;
-}
+using rows::matrix;
+using rows::numbers;
+using rows::vector;
 
 /// `fn(arguments...)`, written to an array that is there.
 template <class F, class Out, class... Arguments>

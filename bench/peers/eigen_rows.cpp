@@ -15,11 +15,11 @@ using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 using index = Eigen::Index;
 
 vector numbers(std::size_t n, unsigned seed) {
-    std::vector<float> const x = rows::numbers(n, seed);
+    std::vector<float> const x = rows::numbers_in_order(n, seed);
     return Eigen::Map<vector const>(x.data(), static_cast<index>(n));
 }
 table numbers(rows::extents n, unsigned seed) {
-    std::vector<float> const x = rows::numbers(n.size(), seed);
+    std::vector<float> const x = rows::numbers_in_order(n.size(), seed);
     return Eigen::Map<table const>(x.data(), static_cast<index>(n.rows), static_cast<index>(n.columns));
 }
 

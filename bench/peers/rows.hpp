@@ -14,7 +14,7 @@
 namespace rows {
 
 /// Numbers in [-3, 3), the same for every library.
-inline std::vector<float> numbers(std::size_t n, unsigned seed) {
+inline std::vector<float> numbers_in_order(std::size_t n, unsigned seed) {
     std::vector<float> x(n);
     std::uint32_t state = 2654435761u * (seed + 1);
     for (float& element : x) {

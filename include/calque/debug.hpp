@@ -2,11 +2,11 @@
 // `calque::debug::print`: shows arrays of a traced function each time it runs.
 #pragma once
 
+#include <calque/core/fixed_string.hpp>
 #include <calque/core/text.hpp>
 #include <calque/graph/number_text.hpp>
 #include <calque/interop/tree_map.hpp>
 #include <calque/trace/host.hpp>
-#include <calque/trace/subscripts.hpp>
 
 #include <cstdio>
 #include <functional>

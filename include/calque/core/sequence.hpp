@@ -87,6 +87,16 @@ private:
     int capacity_ = 0;
 };
 
+/// Where an element is, the last one if there are several; -1: nowhere.
+template <class T>
+constexpr int find(sequence<T> const& all, T const& element) {
+    int i = all.size() - 1;
+    while (i >= 0 && !(all[i] == element)) {
+        --i;
+    }
+    return i;
+}
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif

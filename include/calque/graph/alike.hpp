@@ -20,7 +20,7 @@ public:
 
     /// `a` and `b`: the nodes of two branches or loops of `g`.
     constexpr region_comparison(graph_view const& g, node_id a, node_id b) : g_(g) {
-        if (g[a].op == g[b].op && g[a].attribute == g[b].attribute && g[a].input_count == g[b].input_count) {
+        if (are_one_operation(g[a], g[b])) {
             first_ = a;
             for (int r = 0; r < region_count(g[a]); ++r) {
                 node_id const begin = g.regions[region_of(g, g[a], r)].first_node;
@@ -53,14 +53,16 @@ public:
     }
 
 private:
+    static constexpr bool are_one_operation(node const& a, node const& b) {
+        return a.op == b.op && a.attribute == b.attribute && a.input_count == b.input_count;
+    }
+
     constexpr bool compare(node_id a, node_id b) {
         node const& first = g_[a];
         node const& second = g_[b];
         int const data = control_counts::unpack(first.attribute).data;
-        for (int k = 0; k < data; ++k) {
-            if (!pair(g_.input(first, k), g_.input(second, k))) {
-                return false;
-            }
+        if (!pair_inputs(first, second, data)) {
+            return false;
         }
         for (int r = 0; r < region_count(first); ++r) {
             if (!compare_regions(region_of(g_, first, r), region_of(g_, second, r), a, b)) {
@@ -99,15 +101,7 @@ private:
     constexpr bool compare_nodes(node_id a, node_id b) {
         node const& first = g_[a];
         node const& second = g_[b];
-        if (first.op != second.op || first.attribute != second.attribute || first.input_count != second.input_count) {
-            return false;
-        }
-        for (int k = 0; k < first.input_count; ++k) {
-            if (!pair(g_.input(first, k), g_.input(second, k))) {
-                return false;
-            }
-        }
-        return pair(a, b);
+        return are_one_operation(first, second) && pair_inputs(first, second, first.input_count) && pair(a, b);
     }
 
     constexpr node_id image_of(node_id id) const {
@@ -121,6 +115,16 @@ private:
         return i < 0 ? -1 : outside_[i].node;
     }
 
+    /// The first `count` inputs of two nodes.
+    constexpr bool pair_inputs(node const& first, node const& second, int count) {
+        for (int k = 0; k < count; ++k) {
+            if (!pair(g_.input(first, k), g_.input(second, k))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// Notes that `b` stands for `a`, if it can: each node has one image. What follows from constants and extents must
     /// follow alike.
     constexpr bool pair(node_id a, node_id b) {
@@ -132,15 +136,9 @@ private:
         if (first.type != second.type || first.shape != second.shape) {
             return false;
         }
-        if (is_known_everywhere(first)) {
-            if (first.op != second.op || first.attribute != second.attribute) {
-                return false;
-            }
-            for (int k = 0; k < first.input_count; ++k) {
-                if (!pair(g_.input(first, k), g_.input(second, k))) {
-                    return false;
-                }
-            }
+        if (is_known_everywhere(first) &&
+            !(are_one_operation(first, second) && pair_inputs(first, second, first.input_count))) {
+            return false;
         }
         if (a >= first_) {
             inside_[a - first_] = b;

@@ -10,12 +10,9 @@ namespace graph {
 
 /// The attribute of a node of `from`, as it reads in `to`: the lists that it refers to are interned there.
 constexpr std::uint64_t translate_attribute(graph_view const& from, node const& n, builder& to) {
-    if (n.op == code_of<ops::user_function>) {
-        return static_cast<std::uint64_t>(to.intern(*from.user_operations[n.attribute]));
-    }
-    if (n.op == code_of<ops::host_function> || n.op == code_of<ops::host_call>) {
-        int const number = to.intern(*from.user_operations[ops::host_operation::number(n.attribute)]);
-        return ops::host_operation::pack(number, n.type);
+    if (is_of_user(n.op)) {
+        int const number = to.intern(*from.user_operations[ops::of_user::number(n.attribute)]);
+        return ops::of_user::with_number(n.attribute, number);
     }
     switch (info(n.op).list_count) {
     case 0: return n.attribute;

@@ -162,6 +162,12 @@ constexpr op_info const& info(op_code code) {
     return detail::all_ops.entries[static_cast<int>(code)];
 }
 
+/// Whether an operation's attribute names a `user_operation` of the graph.
+constexpr bool is_of_user(op_code code) {
+    return code == code_of<ops::user_function> || code == code_of<ops::host_function> ||
+           code == code_of<ops::host_call>;
+}
+
 constexpr op_rules const& rules(op_code code) {
     return detail::all_rules.entries[static_cast<int>(code)];
 }

@@ -69,14 +69,10 @@ constexpr void print_attribute(graph_view const& g, node const& n, text& out) {
     } else if (operation.list_count == 3) {
         print_slice(g, slice_lists::unpack(n.attribute), out);
     } else if (operation.kind == op_kind::reduction || n.op == code_of<ops::expand_dims> ||
-               n.op == code_of<ops::squeeze>) {
+               n.op == code_of<ops::squeeze> || n.op == code_of<ops::flip>) {
         print_axes(n.attribute, out);
-    } else if (n.op == code_of<ops::user_function>) {
-        out << ' ' << g.user_operations[n.attribute]->name;
-    } else if (n.op == code_of<ops::host_function> || n.op == code_of<ops::host_call>) {
-        out << ' ' << g.user_operations[ops::host_operation::number(n.attribute)]->name;
-    } else if (n.op == code_of<ops::flip>) {
-        print_axes(n.attribute, out);
+    } else if (is_of_user(n.op)) {
+        out << ' ' << g.user_operations[ops::of_user::number(n.attribute)]->name;
     } else if (n.op == code_of<ops::split_axis>) {
         out << " axis=" << ops::split_axis::axis(n.attribute) << " parts=" << ops::split_axis::parts(n.attribute);
     } else if (n.op == code_of<ops::running_sum> || n.op == code_of<ops::recurrence>) {

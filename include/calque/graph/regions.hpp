@@ -54,18 +54,11 @@ constexpr bool is_known_everywhere(node const& n) {
 
 /// Adds to `captures` the nodes outside region `r` whose elements are read in it or in its own regions, each once.
 constexpr void collect_captures(graph_view const& g, std::uint16_t r, sequence<node_id>& captures) {
-    auto const is_known = [&](node_id id) {
-        int i = captures.size() - 1;
-        while (i >= 0 && captures[i] != id) {
-            --i;
-        }
-        return i >= 0;
-    };
     for (node_id id = g.regions[r].first_node; id < g.node_count; ++id) {
         node const& n = g[id];
         for (int k = 0; is_within(g, n.region, r) && k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g.input(n, k);
-            if (!is_within(g, g[input].region, r) && !is_known_everywhere(g[input]) && !is_known(input)) {
+            if (!is_within(g, g[input].region, r) && !is_known_everywhere(g[input]) && find(captures, input) < 0) {
                 captures.push_back(input);
             }
         }

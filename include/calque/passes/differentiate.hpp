@@ -114,15 +114,6 @@ public:
     }
 };
 
-/// Where a node is among some others; -1: nowhere.
-constexpr int find(sequence<node_id> const& all, node_id id) {
-    int i = all.size() - 1;
-    while (i >= 0 && all[i] != id) {
-        --i;
-    }
-    return i;
-}
-
 /// Which of the `count` nodes from `first` on have values that depend on one of some others.
 constexpr sequence<bool> find_dependent(graph::builder const& owner, sequence<node_id> const& wrt, node_id first,
                                         int count) {

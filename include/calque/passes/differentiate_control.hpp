@@ -119,11 +119,7 @@ private:
             }
         }
         for (node_id const id : all) {
-            bool is_new = is_floating(id) && needs_(id);
-            for (node_id const known : captures) {
-                is_new &= known != id;
-            }
-            if (is_new) {
+            if (is_floating(id) && needs_(id) && find(captures, id) < 0) {
                 captures.push_back(id);
             }
         }

@@ -337,7 +337,8 @@ private:
     CALQUE_INLINE bool lies_like(plan const& p, int output, int argument) const {
         if constexpr (P::execution::keeps_orders) {
             shape extents;
-            strides const steps = strides_of(argument, extents);
+            strides steps;
+            read_argument<typename P::layout>(key_.words, argument, extents, steps);
             return extents.rank == p.values[schedule.outputs[output]].extents.rank &&
                    are_equal_strides(extents, steps, planned_strides(p, output));
         } else {
@@ -369,25 +370,10 @@ private:
         return elements;
     }
 
-    /// The strides of an argument, and its extents.
-    CALQUE_INLINE strides strides_of(int argument, shape& extents) const {
-        std::int64_t const* const w = key_.words + P::layout::of.first_word[argument];
-        int const rank = P::layout::of.ranks[argument];
-        bool const is_contiguous = is_contiguous_argument(argument);
-        extents = {};
-        for (int axis = 0; axis < rank; ++axis) {
-            extents.push_back(w[axis]);
-        }
-        strides steps = contiguous_strides(extents);
-        for (int axis = 0; !is_contiguous && axis < rank; ++axis) {
-            steps[axis] = w[rank + axis];
-        }
-        return steps;
-    }
-
     CALQUE_COLD memory_range strided_range(int argument) const {
         shape extents;
-        strides const steps = strides_of(argument, extents);
+        strides steps;
+        read_argument<typename P::layout>(key_.words, argument, extents, steps);
         return memory_range::of(bases_[argument], extents, steps, size_of(P::argument_type(argument)));
     }
 

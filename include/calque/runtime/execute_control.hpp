@@ -99,23 +99,32 @@ struct region_caller {
         executor<Region>::make_plan(p, shapes, steps);
     }
 
+    /// The addresses that a region sees: of what it reads, of its outputs, which are still to be set, then its memory.
+    struct addresses {
+        static constexpr int outputs = Region::argument_count;
+        static constexpr int arena = outputs + Region::output_count;
+        std::byte* all[arena + 2];
+
+        addresses(plan const& p, value_plan const* around, std::byte* const* bases, int const* inputs,
+                  std::byte* memory) {
+            for (int i = 0; i < outputs; ++i) {
+                all[i] = bases[around[inputs[i]].at.base] + around[inputs[i]].at.offset;
+            }
+            all[arena] = memory;
+            all[arena + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
+        }
+    };
+
     /// Runs a region of a branch. `outputs`: which of the values around it writes.
     __attribute__((noinline)) static void run(plan const& p, value_plan const* around, std::byte* const* bases,
                                               int const* inputs, int const* outputs) {
-        constexpr int first_output = Region::argument_count;
-        constexpr int arena_base = first_output + Region::output_count;
-        auto const at = [&](int value) { return bases[around[value].at.base] + around[value].at.offset; };
         arena::frame const frame(p.arena_bytes + 64);
-        std::byte* all[arena_base + 2];
-        for (int i = 0; i < first_output; ++i) {
-            all[i] = at(inputs[i]);
-        }
+        addresses seen(p, around, bases, inputs, frame.data());
         for (int o = 0; o < Region::output_count; ++o) {
-            all[first_output + o] = at(outputs[o]);
+            location const& at = around[outputs[o]].at;
+            seen.all[addresses::outputs + o] = bases[at.base] + at.offset;
         }
-        all[arena_base] = frame.data();
-        all[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
-        executor<Region>(p, all).run();
+        executor<Region>(p, seen.all).run();
     }
 };
 
@@ -184,7 +193,7 @@ private:
     static constexpr int const* inputs() { return schedule.leaves + group.first_leaf; }
     value_plan const& input(int i) const { return plan_.values[inputs()[i]]; }
     static constexpr dtype input_type(int i) {
-        return Compiled::optimized.nodes[schedule.values[schedule.leaves[group.first_leaf + i]].node].type;
+        return Compiled::optimized.nodes[schedule.values[inputs()[i]].node].type;
     }
     std::byte* at(location const& where) const { return bases_[where.base] + where.offset; }
 
@@ -206,22 +215,13 @@ private:
     }
     static std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-    /// The addresses that a region sees.
     template <int R>
-    struct region_bases {
-        static constexpr int outputs = region<R>::argument_count;
-        static constexpr int arena = outputs + region<R>::output_count;
-        std::byte* all[arena + 2];
+    using region_bases = typename region_caller<region<R>>::addresses;
 
-        region_bases(control_executor const& self, std::byte* memory) {
-            for (int i = 0; i < counts.data; ++i) {
-                all[i] = self.at(self.input(i).at);
-            }
-            all[arena] = memory;
-            all[arena + 1] =
-                reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(self.plan_.template region<K, R>().scalars));
-        }
-    };
+    template <int R>
+    region_bases<R> bases_of(std::byte* memory) const {
+        return {plan_.template region<K, R>(), plan_.values, bases_, inputs(), memory};
+    }
 
     template <int R>
     auto executor_of(region_bases<R> const& bases) const {
@@ -326,8 +326,8 @@ private:
         arena::frame const frame(region_bytes + carried_bytes() + 64);
         carried_place places[at_least_one(counts.carried)];
         place_carried(places, frame.data() + region_bytes);
-        region_bases<0> asked(*this, frame.data());
-        region_bases<1> body(*this, frame.data());
+        region_bases<0> asked = bases_of<0>(frame.data());
+        region_bases<1> body = bases_of<1>(frame.data());
         bool goes_on = false;
         asked.all[region_bases<0>::outputs] = reinterpret_cast<std::byte*>(&goes_on);
         for (int k = 0; k < counts.carried; ++k) {
@@ -365,7 +365,7 @@ private:
         arena::frame const frame(region_bytes + carried_bytes() + 64);
         carried_place places[at_least_one(counts.carried)];
         place_carried(places, frame.data() + region_bytes);
-        region_bases<0> bases(*this, frame.data());
+        region_bases<0> bases = bases_of<0>(frame.data());
         auto const step = executor_of<0>(bases);
         std::ptrdiff_t const steps = input(counts.carried).extents[0];
         std::ptrdiff_t const first = counts.backwards ? steps - 1 : 0;

@@ -49,22 +49,28 @@ struct argument_layout<type_list<Leaf...>> {
     static constexpr std::size_t words = static_cast<std::size_t>(of.first_word[count]);
 };
 
-/// The extents and strides that a key stands for.
+/// The extents and strides of argument `i` that a key stands for.
+template <class Layout>
+constexpr void read_argument(std::int64_t const* words, int i, shape& extents, strides& steps) {
+    std::int64_t const* const w = words + Layout::of.first_word[i];
+    int const rank = Layout::of.ranks[i];
+    bool is_strided = false;
+    extents = {};
+    for (int axis = 0; axis < rank; ++axis) {
+        extents.push_back(w[axis]);
+        is_strided |= w[rank + axis] != 0;
+    }
+    steps = contiguous_strides(extents);
+    for (int axis = 0; is_strided && axis < rank; ++axis) {
+        steps[axis] = w[rank + axis];
+    }
+}
+
+/// The extents and strides of all arguments.
 template <class Layout>
 constexpr void read_key(std::int64_t const* words, shape* extents, strides* steps) {
     for (int i = 0; i < Layout::count; ++i) {
-        std::int64_t const* const w = words + Layout::of.first_word[i];
-        int const rank = Layout::of.ranks[i];
-        bool is_strided = false;
-        extents[i] = {};
-        for (int axis = 0; axis < rank; ++axis) {
-            extents[i].push_back(w[axis]);
-            is_strided |= w[rank + axis] != 0;
-        }
-        steps[i] = contiguous_strides(extents[i]);
-        for (int axis = 0; is_strided && axis < rank; ++axis) {
-            steps[i][axis] = w[rank + axis];
-        }
+        read_argument<Layout>(words, i, extents[i], steps[i]);
     }
 }
 

@@ -2,6 +2,7 @@
 // The subscripts of `einsum`: a text that the compiler reads, and what it says of one that is wrong.
 #pragma once
 
+#include <calque/core/fixed_string.hpp>
 #include <calque/trace/diagnostics.hpp>
 
 #include <cstddef>
@@ -10,19 +11,6 @@
 
 namespace calque {
 inline namespace v0 {
-
-/// A text as a template argument.
-template <std::size_t Size>
-struct fixed_string {
-    char characters[Size]{};
-
-    consteval fixed_string(char const (&text)[Size]) { // not explicit: it is written as a literal
-        for (std::size_t i = 0; i < Size; ++i) {
-            characters[i] = text[i];
-        }
-    }
-    constexpr std::string_view view() const { return {characters, Size - 1}; }
-};
 
 namespace detail {
 

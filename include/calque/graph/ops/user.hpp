@@ -29,34 +29,39 @@ struct user_operation {
 
 namespace ops {
 
-/// An operation of a user, element by element. Attribute: its number in the graph's list of `user_operation`s.
-///
-/// Inputs have one shape and one dtype, which are those of the result. It is stored: nothing is fused with it.
-struct user_function : op_defaults {
-    static constexpr std::string_view name = "apply";
+/// What an operation's attribute says of a `user_operation`, its number in the graph's list: the low 32 bits.
+struct of_user : op_defaults {
     static constexpr op_kind kind = op_kind::movement;
     static constexpr int arity = -1;
-    static constexpr int cost = 100;
 
-    static constexpr shape infer(inference& in) { return broadcast_inputs(in); }
+    static constexpr std::uint64_t number(std::uint64_t attribute) { return attribute & 0xffffffffu; }
+    static constexpr std::uint64_t with_number(std::uint64_t attribute, int number) {
+        return (attribute & ~std::uint64_t{0xffffffffu}) | static_cast<std::uint64_t>(number);
+    }
     static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
-/// A function of the host that gets whole arrays. Attribute: as above, and the dtype of the result.
-struct host_operation : op_defaults {
-    static constexpr op_kind kind = op_kind::movement;
-    static constexpr int arity = -1;
+/// An operation of a user, element by element.
+///
+/// Inputs have one shape and one dtype, which are those of the result. It is stored: nothing is fused with it.
+struct user_function : of_user {
+    static constexpr std::string_view name = "apply";
+    static constexpr int cost = 100;
+
+    static constexpr shape infer(inference& in) { return broadcast_inputs(in); }
+};
+
+/// A function of the host that gets whole arrays. Attribute: above the number, the dtype of the result.
+struct host_operation : of_user {
     static constexpr int cost = 1000;
 
     static constexpr std::uint64_t pack(int number, dtype result) {
-        return static_cast<std::uint64_t>(number) | static_cast<std::uint64_t>(result) << 32;
+        return with_number(static_cast<std::uint64_t>(result) << 32, number);
     }
-    static constexpr std::uint64_t number(std::uint64_t attribute) { return attribute & 0xffffffffu; }
 
     static constexpr dtype infer_type(dtype const*, std::uint64_t attribute) {
         return static_cast<dtype>(attribute >> 32);
     }
-    static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
 /// Makes an array of the extents of the first input.
