@@ -295,6 +295,54 @@ static_assert([] {
            shape_of_call(s.view(), {{64, 784}, {784, 10}, {9}}) == shape{-7};
 }());
 
+// ---- extents that are equal in every call
+
+/// The input that the last node has its shape from for certain; -1: none.
+constexpr int equal_input(sketch const& s) {
+    graph_view const g = s.view();
+    return extent_symbols(g).equal_inputs()[g.node_count - 1];
+}
+static_assert([] { // what is made of one array has its shape
+    sketch s;
+    value const x = s.argument({dyn, dyn});
+    value const y = sum(x, 1u << 1);
+    value const centred = x - y;
+    bool const first = equal_input(s) == x.id && !is_ambiguous(s.view());
+    (void)(exp(centred) * x);
+    return first && equal_input(s) >= 0 && !is_ambiguous(s.view());
+}());
+static_assert([] { // two dynamic extents may or may not be equal, and what they make has neither's shape for certain
+    sketch s;
+    value const x = s.argument({dyn});
+    value const y = s.argument({dyn});
+    value const z = x + y;
+    bool const first = equal_input(s) == -1 && is_ambiguous(s.view());
+    (void)exp(z);
+    bool const second = equal_input(s) == z.id;
+    (void)(z * x);
+    return first && second && equal_input(s) == -1;
+}());
+static_assert([] { // a dynamic extent that meets a static one must be it, or 1: which is for the call to check
+    sketch s;
+    (void)(s.argument({5}) + s.argument({dyn}));
+    return equal_input(s) == -1 && is_ambiguous(s.view());
+}());
+static_assert([] { // names are equal wherever they stand
+    sketch s;
+    value const x = s.argument({batch, 4});
+    (void)(x + s.argument({batch, 4}));
+    return equal_input(s) == x.id && !is_ambiguous(s.view());
+}());
+static_assert([] { // stretched to the extents of another array, which may be its own
+    sketch s;
+    value const x = s.argument({dyn});
+    value const y = s.argument({dyn});
+    (void)broadcast_like(x, exp(x));
+    bool const own = is_ambiguous(s.view());
+    (void)broadcast_like(x, y);
+    return !own && is_ambiguous(s.view());
+}());
+
 /// Why a call of the graph that `make` builds fails.
 std::string complaint(std::vector<shape> const& declared, std::vector<shape> const& concrete, auto make) {
     sketch s;

@@ -102,23 +102,15 @@ constexpr value take_along_broadcast(value x, value indices, int axis) {
                       broadcast_like(indices, indices == cast(others, indices.type())), axis);
 }
 
-/// `x`, of the dtype of `like`, stretched to its shape.
-///
-/// Where a dynamic extent meets another one, either may be 1: the comparison, of which only the shape counts, tells the
-/// planner that they meet.
-constexpr value stretched_like(value x, value like) {
-    return broadcast_like(broadcast_like(x, x == like), like);
-}
-
 /// `x` with other elements in the part that a slice with these lists reads.
 constexpr value set_part(value x, value part, std::uint64_t lists) {
     value const old = slice(x, lists);
     value const truth = cast(literal(x, 1), dtype::bool_);
     value const is_part = slice_adjoint(broadcast_like(truth, old), x, lists);
-    return where(is_part, slice_adjoint(stretched_like(part, old), x, lists), x);
+    return where(is_part, slice_adjoint(broadcast_like(part, old), x, lists), x);
 }
 constexpr value add_to_part(value x, value part, std::uint64_t lists) {
-    return x + slice_adjoint(stretched_like(part, slice(x, lists)), x, lists);
+    return x + slice_adjoint(broadcast_like(part, slice(x, lists)), x, lists);
 }
 
 } // namespace graph

@@ -145,29 +145,29 @@ constexpr extent_t broadcast_extent(inference& in, extent_t a, extent_t declared
     return a;
 }
 
+constexpr void prepend_one(shape& s) {
+    for (int axis = s.rank++; axis > 0; --axis) {
+        s[axis] = s[axis - 1];
+    }
+    s[0] = 1;
+}
+
 /// NumPy's broadcasting of all inputs.
 constexpr shape broadcast_inputs(inference& in) {
     shape result = in.input(0);
     shape declared = *in.declared[0];
     for (int k = 1; k < in.count; ++k) {
         shape const& other = in.input(k);
-        if (other.rank == 0) {
-            continue;
+        for (int added = result.rank; added < other.rank; ++added) {
+            prepend_one(result);
+            prepend_one(declared);
         }
-        shape const& other_declared = *in.declared[k];
-        shape joined;
-        shape joined_declared;
-        joined.rank = joined_declared.rank = result.rank > other.rank ? result.rank : other.rank;
-        for (int i = 1; i <= joined.rank; ++i) {
-            extent_t const a = i <= result.rank ? result[result.rank - i] : 1;
-            extent_t const da = i <= result.rank ? declared[result.rank - i] : 1;
-            extent_t const b = i <= other.rank ? other[other.rank - i] : 1;
-            extent_t const db = i <= other.rank ? other_declared[other.rank - i] : 1;
-            joined[joined.rank - i] = broadcast_extent(in, a, da, b, db);
-            joined_declared[joined.rank - i] = may_broadcast(da) ? db : da;
+        int const missing = result.rank - other.rank;
+        for (int axis = missing; axis < result.rank; ++axis) {
+            extent_t const other_declared = (*in.declared[k])[axis - missing];
+            result[axis] = broadcast_extent(in, result[axis], declared[axis], other[axis - missing], other_declared);
+            declared[axis] = may_broadcast(declared[axis]) ? other_declared : declared[axis];
         }
-        result = joined;
-        declared = joined_declared;
     }
     return result;
 }

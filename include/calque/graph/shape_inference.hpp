@@ -2,8 +2,9 @@
 // The concrete shapes of a graph for one call: every operation's rule, run again on the extents of the arguments.
 #pragma once
 
+#include <calque/core/small_buffer.hpp>
 #include <calque/core/text.hpp>
-#include <calque/graph/graph.hpp>
+#include <calque/graph/extent_symbols.hpp>
 
 #include <string>
 #include <utility>
@@ -21,28 +22,6 @@ struct inference_failure {
 };
 
 namespace detail {
-
-/// Elements on the stack; if they are more than `Inline`, on the heap.
-template <class T, int Inline>
-class small_buffer {
-public:
-    constexpr explicit small_buffer(int size)
-        : elements_(size <= Inline ? inline_ : new T[static_cast<std::size_t>(size)]{}) {}
-    small_buffer(small_buffer const&) = delete;
-    small_buffer& operator=(small_buffer const&) = delete;
-    constexpr ~small_buffer() {
-        if (elements_ != inline_) {
-            delete[] elements_;
-        }
-    }
-
-    constexpr T* data() { return elements_; }
-    constexpr T& operator[](int i) { return elements_[i]; }
-
-private:
-    T inline_[Inline]{};
-    T* elements_;
-};
 
 /// Checks that extents are the declared ones, and that equal names are equal extents.
 class declared_extents {
@@ -94,22 +73,6 @@ private:
     int count_ = 0;
 };
 
-/// The input whose shape all inputs of a node have in this call, but for scalars; -1 if their shapes differ.
-constexpr node_id common_shape_input(graph_view const& g, node const& n, shape const* result) {
-    node_id common = g.input(n, 0);
-    for (int k = 1; k < n.input_count; ++k) {
-        node_id const input = g.input(n, k);
-        if (result[input].rank == 0 || input == common) {
-            continue;
-        }
-        if (result[common].rank != 0 && !(result[input] == result[common])) {
-            return -1;
-        }
-        common = input;
-    }
-    return common;
-}
-
 /// The shape of a node from those of its inputs, by its operation's rule.
 template <class Rules>
 constexpr shape apply_rule(graph_view const& g, node const& n, shape const* result, reason& why) {
@@ -142,69 +105,61 @@ constexpr extent_t named_one(graph_view const& g, node const& n, shape const* sh
 
 /// The shape rules of all operations: for graphs that only the run knows.
 struct any_rule {
+    static constexpr node_id equal_input(node_id) { return -1; }
     static constexpr shape infer(op_code op, inference& in) { return rules(op).infer(in); }
 };
 
 /// The shape rules that the graph `G::view()` asks for, so that a program does not contain all of them.
-///
-/// `ExtentsAreCertain`: no dynamic extent meets another that it need not be equal to. Operands of one declared shape
-/// have one shape in each call then, and only graphs where other shapes meet broadcast at all.
-template <class G, bool ExtentsAreCertain>
+template <class G>
 class rules_of {
-    struct code_list {
-        int size = 0;
-        op_code at[op_set::size]{};
+    static constexpr int node_count = G::view().node_count;
+
+    struct table {
+        node_id equal_inputs[node_count == 0 ? 1 : node_count]{}; // see `extent_symbols`
+        op_code codes[op_set::size]{};
+        int code_count = 0;
         bool broadcasts = false;
-    };
 
-    static constexpr bool has_common_shape(graph_view const& g, node const& n) {
-        int common = g[g.input(n, 0)].shape;
-        for (int k = 1; k < n.input_count; ++k) {
-            int const other = g[g.input(n, k)].shape;
-            if (other != common && g.shapes[other].rank != 0) {
-                if (g.shapes[common].rank != 0) {
-                    return false;
+        constexpr table() {
+            graph_view const g = G::view();
+            extent_symbols const symbols(g);
+            bool is_listed[op_set::size]{};
+            for (node_id id = 0; id < node_count; ++id) {
+                node const& n = g[id];
+                equal_inputs[id] = symbols.equal_inputs()[id];
+                bool& listed = is_listed[static_cast<int>(n.op)];
+                if (equal_inputs[id] >= 0 || n.input_count == 0) {
+                    continue;
                 }
-                common = other;
+                if (is_broadcasting(n.op, n.input_count)) {
+                    broadcasts = true;
+                } else if (!listed) {
+                    listed = true;
+                    codes[code_count++] = n.op;
+                }
             }
         }
-        return true;
-    }
-
-    static constexpr code_list list_codes() {
-        graph_view const g = G::view();
-        code_list list;
-        bool is_listed[op_set::size]{};
-        for (node_id id = 0; id < g.node_count; ++id) {
-            node const& n = g[id];
-            bool& listed = is_listed[static_cast<int>(n.op)];
-            if (is_broadcasting(n.op, n.input_count) && n.input_count != 0) {
-                list.broadcasts |= !ExtentsAreCertain || !has_common_shape(g, n);
-            } else if (!listed && n.input_count != 0) {
-                listed = true;
-                list.at[list.size++] = n.op;
-            }
-        }
-        return list;
-    }
-    static constexpr code_list codes = list_codes();
+    };
+    static constexpr table of{};
 
     template <int... I>
     static constexpr shape infer([[maybe_unused]] op_code op, [[maybe_unused]] inference& in,
                                  std::integer_sequence<int, I...>) {
         shape result;
-        (void)((op == codes.at[I] && (result = detail::infer_shape<op_at<codes.at[I]>>(in), true)) || ...);
+        (void)((op == of.codes[I] && (result = detail::infer_shape<op_at<of.codes[I]>>(in), true)) || ...);
         return result;
     }
 
 public:
+    static constexpr node_id equal_input(node_id id) { return of.equal_inputs[id]; }
+
     static constexpr shape infer(op_code op, inference& in) {
-        if constexpr (codes.broadcasts) {
+        if constexpr (of.broadcasts) {
             if (is_broadcasting(op, in.count)) {
                 return broadcast_inputs(in);
             }
         }
-        return infer(op, in, std::make_integer_sequence<int, codes.size>{});
+        return infer(op, in, std::make_integer_sequence<int, of.code_count>{});
     }
 };
 
@@ -228,13 +183,9 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
         } else if (n.input_count == 0) {
             result[id] = g.shape(id); // a constant
             continue;
-        } else if (node_id const common =
-                       is_broadcasting(n.op, n.input_count) ? detail::common_shape_input(g, n, result) : -1;
-                   common >= 0) {
-            result[id] = result[common]; // most nodes
-            if (n.shape == g[common].shape) {
-                continue; // checked there
-            }
+        } else if (node_id const equal = Rules::equal_input(id); equal >= 0) {
+            result[id] = result[equal]; // most nodes; checked there
+            continue;
         } else {
             reason why = reason::none;
             result[id] = detail::apply_rule<Rules>(g, n, result, why);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <calque/graph/alike.hpp>
+#include <calque/graph/extent_symbols.hpp>
 #include <calque/graph/regions.hpp>
-#include <calque/passes/ambiguity.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
 #include <calque/trace/trace.hpp>
@@ -238,7 +238,7 @@ struct compiled : scheduled<optimized_program<F, Specs...>> {
 
     static constexpr int output_count = traced::output_count;
     /// Whether only a call knows which extents broadcast.
-    static constexpr bool is_ambiguous = passes::is_ambiguous(traced::graph.view());
+    static constexpr bool is_ambiguous = graph::is_ambiguous(traced::graph.view());
     /// Whether a plan must check that no dynamic extent broadcasts.
     static constexpr bool relies_on_equal_extents =
         is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());

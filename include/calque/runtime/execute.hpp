@@ -33,9 +33,12 @@ class executor {
     template <int K>
     using group = typename Compiled::template group<K>;
 
+    /// A kernel's operand is copied once at most, and a view whose elements no strides can tell.
+    static constexpr int copy_capacity = !Needs.copies ? 0 : size.leaves + (Needs.views ? size.values : 0);
+
 public:
     using plan = typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
-                                             std::type_identity<plan_storage<size, Needs.copies>>>::type;
+                                             std::type_identity<plan_storage<size, copy_capacity>>>::type;
 
     /// Whether outputs may keep the order of the arguments' axes (`planner::find_order`). Regions have views and copies
     /// of what others keep, and take for granted that it is row-major.

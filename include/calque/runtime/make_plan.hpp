@@ -2,6 +2,7 @@
 // Makes a plan: from the concrete shapes of a call to places in memory, loops and copies. Works in constant evaluation.
 #pragma once
 
+#include <calque/core/small_buffer.hpp>
 #include <calque/runtime/iteration.hpp>
 #include <calque/runtime/memory.hpp>
 #include <calque/runtime/plan_needs.hpp>
@@ -71,6 +72,9 @@ public:
     }
 
 private:
+    template <class T>
+    using leaf_buffer = small_buffer<T, 8>;
+
     constexpr graph::stored_value const& stored(int v) const { return in_.schedule.values[v]; }
     constexpr dtype type_of_value(int v) const { return in_.g[stored(v).node].type; }
 
@@ -100,6 +104,7 @@ private:
         case graph::storage_kind::argument:
             place.at = {s.argument, 0};
             place.steps = in_.argument_strides[s.argument];
+            has_other_order_ |= !is_contiguous(place.extents, place.steps);
             break;
         case graph::storage_kind::constant:
             out_.scalars[v] = in_.g[s.node].attribute;
@@ -131,6 +136,7 @@ private:
                 if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
                     copy_for_view(v);
                 }
+                has_other_order_ |= !is_contiguous(place.extents, place.steps);
             }
             break;
         }
@@ -184,7 +190,7 @@ private:
     /// row-major: Eigen's, by columns, say. What it makes gets the same strides then, `steps`, and its kernel runs
     /// straight through memory. Not if an output is to be a view of what it makes, which would have to be a copy.
     constexpr bool find_order(graph::group const& x, calque::strides& steps) const {
-        if (!in_.keeps_orders || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
+        if (!in_.keeps_orders || !has_other_order_ || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
             return false;
         }
         shape const& space = space_of(x);
@@ -225,7 +231,8 @@ private:
         graph::stored_value const& s = stored(v);
         graph::group const& x = in_.schedule.groups[s.made_by];
         bool const is_plain = x.kind == graph::group_kind::product && x.step_count == 1;
-        if (!in_.keeps_orders || !is_plain || s.output < 0 || in_.schedule.outputs[s.output] != v) {
+        if (!in_.keeps_orders || !has_other_order_ || !is_plain || s.output < 0 ||
+            in_.schedule.outputs[s.output] != v) {
             return false;
         }
         for (int i = 0; i < in_.schedule.value_count; ++i) {
@@ -274,10 +281,8 @@ private:
         int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 
-        sequence<calque::strides>& steps = leaf_steps_; // kept from group to group: their memory is
-        sequence<location>& places = leaf_places_;
-        steps.resize(end_leaf - first_leaf);
-        places.resize(end_leaf - first_leaf);
+        leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
+        leaf_buffer<location> places(end_leaf - first_leaf);
         for (int i = first_leaf; i < end_leaf; ++i) {
             value_plan const& v = out_.values[in_.schedule.leaves[i]];
             steps[i - first_leaf] = aligned_strides(v, space);
@@ -374,7 +379,7 @@ private:
     }
 
     constexpr bool may_merge(graph::group const& x, int axis, axis_ranges const& axes, shape const& space,
-                             sequence<calque::strides> const& steps, int first_leaf) const {
+                             leaf_buffer<calque::strides> const& steps, int first_leaf) const {
         if (space[axis] == 1) {
             return true;
         }
@@ -388,7 +393,7 @@ private:
         return true;
     }
 
-    static constexpr bool all_even(sequence<calque::strides> const& steps, shape const& space, int first, int end) {
+    static constexpr bool all_even(leaf_buffer<calque::strides> const& steps, shape const& space, int first, int end) {
         for (calque::strides const& s : steps) {
             if (!is_even_run(s, space, first, end)) {
                 return false;
@@ -456,8 +461,7 @@ private:
     plan_view out_;
     memory_planner memory_;
     std::size_t workspace_ = 0;
-    sequence<calque::strides> leaf_steps_;
-    sequence<location> leaf_places_;
+    bool has_other_order_ = false; // than row-major: some value that is placed
 };
 
 } // namespace runtime

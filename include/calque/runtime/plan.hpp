@@ -67,23 +67,21 @@ struct plan_view {
     group_plan* groups = nullptr;
     copy_plan* copies = nullptr;
     std::uint64_t* scalars = nullptr; // by stored value: the bits of constants and counts
-    int copy_capacity = 0;
     int* copy_count = nullptr;
     std::size_t* workspace_offset = nullptr; // in the arena: kernels' scratch
     std::size_t* arena_bytes = nullptr;
 };
 
-/// The arrays of a plan for a schedule of this size; `Copies`: whether some call may need copies.
-template <graph::schedule_size Size, bool Copies = true>
+/// The arrays of a plan for a schedule of this size, of which `Copies` at most are copied for kernels.
+template <graph::schedule_size Size, int Copies>
 struct plan_storage {
     static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
-    static constexpr int copy_capacity = Copies ? Size.leaves + Size.values : 0;
 
     value_plan values[at_least_one(Size.values)]{};
     leaf_plan leaves[at_least_one(Size.leaves)]{};
     result_plan results[at_least_one(Size.results)]{};
     group_plan groups[at_least_one(Size.groups)]{};
-    copy_plan copies[at_least_one(copy_capacity)]{};
+    copy_plan copies[at_least_one(Copies)]{};
     std::uint64_t scalars[at_least_one(Size.values)]{};
     int copy_count = 0;
     std::size_t workspace_offset = 0;
@@ -91,8 +89,7 @@ struct plan_storage {
     bool is_interpreted = false; // a dynamic extent broadcasts where the kernels rely on equal ones
 
     constexpr plan_view view() {
-        return {values,        leaves,      results,           groups,      copies, scalars,
-                copy_capacity, &copy_count, &workspace_offset, &arena_bytes};
+        return {values, leaves, results, groups, copies, scalars, &copy_count, &workspace_offset, &arena_bytes};
     }
 };
 

@@ -14,6 +14,8 @@
 #include <calque/runtime/make_plan.hpp>
 #include <calque/trace/output.hpp>
 
+#include <algorithm>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {
@@ -180,16 +182,18 @@ struct program {
         read_key<layout>(words, extents, steps);
         constexpr graph::graph_view traced_graph = traced::graph.view();
         constexpr graph::graph_view g = code::optimized.view();
-        check_names<Mismatch>(extents, function_name, leaves{});
+        if constexpr (has_names(leaves{})) {
+            check_names<Mismatch>(extents, function_name, leaves{});
+        }
         if constexpr (code::relies_on_equal_extents) {
-            sequence<shape> shapes(traced_graph.node_count);
+            node_shapes<traced_graph.node_count> shapes(traced_graph.node_count);
             infer<traced_rules>(traced_graph, extents, shapes.data(), function_name);
             if (broadcasts_dynamically(traced_graph, shapes.data())) {
                 interpret(p, extents, function_name);
                 return;
             }
         }
-        sequence<shape> shapes(g.node_count);
+        node_shapes<g.node_count> shapes(g.node_count);
         infer<optimized_rules>(g, extents, shapes.data(), function_name);
         if constexpr (code::may_be_interpreted) {
             if (!execution::suits_fusion(shapes.data())) {
@@ -218,6 +222,14 @@ private:
         } else {
             return {};
         }
+    }
+
+    template <class... L>
+    static constexpr bool has_names(type_list<L...>) {
+        auto const has_name = [](shape const& declared) {
+            return std::any_of(declared.extents, declared.extents + declared.rank, is_named);
+        };
+        return (has_name(declared_shape<L>()) || ...);
     }
 
     /// Equal names are equal extents, in all arguments.
@@ -254,8 +266,8 @@ private:
     struct optimized_graph_constant {
         static constexpr graph::graph_view view() { return code::optimized.view(); }
     };
-    using traced_rules = graph::rules_of<traced_graph_constant, !code::is_ambiguous>;
-    using optimized_rules = graph::rules_of<optimized_graph_constant, !code::is_ambiguous>;
+    using traced_rules = graph::rules_of<traced_graph_constant>;
+    using optimized_rules = graph::rules_of<optimized_graph_constant>;
 
     [[noreturn]] CALQUE_COLD static void throw_failure(std::string_view name, graph::graph_view const& g,
                                                        shape const* shapes, graph::inference_failure const& failure) {
@@ -264,6 +276,11 @@ private:
         graph::describe(message, g, shapes, failure);
         throw shape_error(message.string());
     }
+
+    /// Shapes of as many nodes, on the stack if they are few.
+    template <int Count>
+    using node_shapes = small_buffer < shape,
+          Count == 0 ? 1 : Count<64 ? Count : 64>;
 
     template <class Rules>
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes,
@@ -278,10 +295,9 @@ private:
     static constexpr bool broadcasts_dynamically(graph::graph_view const& g, shape const* shapes) {
         for (graph::node_id id = 0; id < g.node_count; ++id) {
             graph::node const& n = g[id];
-            if (graph::info(n.op).kind != graph::op_kind::elementwise) {
-                continue;
-            }
-            for (int k = 0; k < n.input_count; ++k) {
+            bool const broadcasts = graph::info(n.op).kind == graph::op_kind::elementwise ||
+                                    n.op == graph::code_of<graph::ops::broadcast_like>;
+            for (int k = 0; broadcasts && k < n.input_count && !graph::is_shape_input(n, k); ++k) {
                 shape const& input = shapes[g.input(n, k)];
                 shape const& declared = g.input_shape(n, k);
                 for (int i = 1; i <= input.rank; ++i) {
@@ -298,7 +314,7 @@ private:
     /// A plan that runs op by op: where dynamic extents broadcast although fusion relies on equal ones.
     static constexpr void interpret(plan& p, shape const* extents, std::string_view name) {
         constexpr graph::graph_view traced_graph = traced::graph.view();
-        sequence<shape> shapes(traced_graph.node_count);
+        node_shapes<traced_graph.node_count> shapes(traced_graph.node_count);
         infer<traced_rules>(traced_graph, extents, shapes.data(), name);
         p.is_interpreted = true;
         for (int i = 0; i < traced::output_count; ++i) {

@@ -116,7 +116,7 @@ constexpr X scatter_add(X const& x, I const& indices, U const& updates) {
     if (v.rank() == 0) {
         return x;
     }
-    graph::value const added = graph::stretched_like(at.template import <T>(updates), graph::take(v, by, axis));
+    graph::value const added = graph::broadcast_like(at.template import <T>(updates), graph::take(v, by, axis));
     return at.template wrap<X>(v + graph::take_adjoint(added, by, v, axis));
 }
 

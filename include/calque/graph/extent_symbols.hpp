@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where only the call knows whether an extent broadcasts: a dynamic extent meets one that it need not be equal to.
+// Which dynamic extents are equal in every call; so, which nodes have the shape of an input, and where only the call
+// knows whether an extent broadcasts: a dynamic extent meets one that it need not be equal to.
 #pragma once
 
 #include <calque/core/sequence.hpp>
@@ -7,18 +8,16 @@
 
 namespace calque {
 inline namespace v0 {
-namespace passes {
-
-namespace detail {
-
-using namespace graph;
+namespace graph {
 
 /// Names the dynamic extents of a graph: equal symbols are equal extents in every call.
 class extent_symbols {
 public:
-    constexpr explicit extent_symbols(graph_view const& g) : g_(g), symbols_(g.node_count * max_rank) {
+    constexpr explicit extent_symbols(graph_view const& g)
+        : g_(g), symbols_(g.node_count * max_rank), equal_inputs_(g.node_count) {
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g[id];
+            equal_inputs_[id] = -1;
             if (n.op == code_of<ops::transpose>) {
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, 0), permuted(n.attribute, axis));
@@ -50,6 +49,9 @@ public:
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, like), axis);
                 }
+                if (n.op == code_of<ops::broadcast_like>) {
+                    stretch(id, g.input(n, 0));
+                }
             } else if (info(n.op).kind == op_kind::elementwise) {
                 join(id, n);
             }
@@ -57,11 +59,18 @@ public:
         }
     }
 
-    /// Whether some elementwise operation may or may not stretch one of its inputs.
+    /// Whether some operation may or may not stretch one of its inputs.
     constexpr bool is_ambiguous() const { return is_ambiguous_; }
 
+    /// By node: the input of an elementwise operation that has the shape of its result in every call that comes to it,
+    /// where all others broadcast to it for certain; -1: none.
+    constexpr sequence<node_id> const& equal_inputs() const { return equal_inputs_; }
+
 private:
+    static constexpr int conflict = -1;
+
     constexpr int& at(node_id id, int axis) { return symbols_[id * max_rank + axis]; }
+    constexpr int at(node_id id, int axis) const { return symbols_[id * max_rank + axis]; }
 
     /// The input whose shape a node has, along the axes that stay dynamic; -1: none.
     constexpr int shape_giver(node const& n) const {
@@ -106,50 +115,74 @@ private:
 
     constexpr void join(node_id id, node const& n) {
         int const rank = g_.shape(id).rank;
+        bool is_certain = true;
+        for (int axis = 0; axis < rank; ++axis) {
+            at(id, axis) = joined_symbol(id, n, rank - axis);
+            is_certain = is_certain && at(id, axis) != conflict;
+        }
+        for (int k = 0; is_certain && equal_inputs_[id] < 0 && k < n.input_count && !is_shape_input(n, k); ++k) {
+            node_id const input = g_.input(n, k);
+            bool is_equal = g_[input].shape == n.shape;
+            for (int axis = 0; is_equal && axis < rank; ++axis) {
+                is_equal = at(input, axis) == at(id, axis);
+            }
+            equal_inputs_[id] = is_equal ? input : -1;
+        }
+        is_ambiguous_ |= !is_certain;
+    }
+
+    /// The symbol of what the inputs of a node have along an axis, counted from the last, which is 1; `conflict`: they
+    /// may or may not be equal.
+    constexpr int joined_symbol(node_id id, node const& n, int axis_from_last) const {
+        extent_t const joined = g_.shape(id)[g_.shape(id).rank - axis_from_last];
+        int symbol = 0;
         for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
             node_id const input = g_.input(n, k);
-            shape const& extents = g_.shape(input);
-            for (int i = 1; i <= extents.rank; ++i) {
-                extent_t const extent = extents[extents.rank - i];
-                extent_t const joined = g_.shape(id)[rank - i];
-                if (extent == 1) {
-                    continue;
-                }
-                int const symbol = extent == dyn ? at(input, extents.rank - i) : 0;
-                int& mine = at(id, rank - i);
-                if (extent == dyn && joined != dyn) {
-                    is_ambiguous_ = true;
-                } else if (extent == dyn && mine != 0 && mine != symbol) {
-                    is_ambiguous_ = true;
-                } else if (extent == dyn) {
-                    mine = symbol;
-                }
+            int const axis = g_.shape(input).rank - axis_from_last;
+            if (axis < 0 || g_.shape(input)[axis] != dyn) {
+                continue;
             }
+            if (joined != dyn || (symbol != 0 && symbol != at(input, axis))) {
+                return conflict;
+            }
+            symbol = at(input, axis);
+        }
+        return symbol;
+    }
+
+    /// What is stretched to the extents of another node must be 1 or have them, and which only the call knows.
+    constexpr void stretch(node_id id, node_id input) {
+        int const missing = g_.shape(id).rank - g_.shape(input).rank;
+        for (int axis = 0; axis < g_.shape(input).rank; ++axis) {
+            bool const is_equal = g_.shape(id)[axis + missing] == dyn && at(id, axis + missing) == at(input, axis);
+            is_ambiguous_ |= g_.shape(input)[axis] == dyn && !is_equal;
         }
     }
 
     constexpr void name_the_rest(node_id id) {
         for (int axis = 0; axis < g_.shape(id).rank; ++axis) {
-            if (g_.shape(id)[axis] == dyn && at(id, axis) == 0) {
-                at(id, axis) = ++last_symbol_;
+            int& symbol = at(id, axis);
+            if (g_.shape(id)[axis] != dyn) {
+                symbol = 0;
+            } else if (symbol <= 0) {
+                symbol = ++last_symbol_;
             }
         }
     }
 
     graph_view g_;
     sequence<int> symbols_; // 0: static, named, or not yet known
+    sequence<node_id> equal_inputs_;
     int last_symbol_ = 0;
     bool is_ambiguous_ = false;
 };
 
-} // namespace detail
-
 /// Whether only a call knows where extents broadcast: two dynamic ones of different origin meet, or a dynamic one and
 /// one that is known.
-constexpr bool is_ambiguous(graph::graph_view const& g) {
-    return detail::extent_symbols(g).is_ambiguous();
+constexpr bool is_ambiguous(graph_view const& g) {
+    return extent_symbols(g).is_ambiguous();
 }
 
-} // namespace passes
+} // namespace graph
 } // namespace v0
 } // namespace calque
