@@ -132,14 +132,14 @@ private:
     bool in_place_[at_least_one(Compiled::output_count)][at_least_one(Compiled::argument_count)]{};
 };
 
-/// The bytes from the first to behind the last element of an array.
+/// Where the bytes of an array are: from the address of its first element on, [begin, end).
 struct memory_range {
-    std::byte const* first;
-    std::byte const* end;
+    std::ptrdiff_t begin = 0;
+    std::ptrdiff_t end = 0;
 
-    static memory_range of(std::byte const* data, shape const& extents, strides const& steps, std::size_t bytes) {
+    static constexpr memory_range of(shape const& extents, strides const& steps, std::size_t element_bytes) {
         if (extents.size() == 0) {
-            return {data, data};
+            return {};
         }
         std::ptrdiff_t low = 0;
         std::ptrdiff_t high = 1;
@@ -147,12 +147,14 @@ struct memory_range {
             std::ptrdiff_t const reach = (extents[axis] - 1) * steps[axis];
             (reach < 0 ? low : high) += reach;
         }
-        auto const size = static_cast<std::ptrdiff_t>(bytes);
-        return {data + low * size, data + high * size};
+        auto const size = static_cast<std::ptrdiff_t>(element_bytes);
+        return {low * size, high * size};
     }
 
-    bool overlaps(memory_range const& other) const { return first < other.end && other.first < end; }
-    bool operator==(memory_range const&) const = default;
+    /// Whether `bytes` bytes that begin so far from the first element share some with the array.
+    constexpr bool overlaps(std::ptrdiff_t distance, std::ptrdiff_t bytes) const {
+        return distance < end && begin < distance + bytes;
+    }
 };
 
 } // namespace runtime

@@ -174,7 +174,7 @@ private:
                 if (!calque::detail::has_extents(leaf, wanted)) {
                     if constexpr (is_resizable_v<A>) {
                         require_declared_extents<A>(wanted);
-                        loses |= overlaps_an_argument(leaf);
+                        loses |= overlaps_an_argument(p, leaf);
                     } else {
                         calque::detail::resize_output(leaf, wanted);
                     }
@@ -200,7 +200,7 @@ private:
 
     /// Whether an argument lies, in part at least, in the memory that a container owns.
     template <class A>
-    bool overlaps_an_argument(A const& container) const {
+    bool overlaps_an_argument(plan const& p, A const& container) const {
         using adaptor = array_adaptor<A>;
         extent_t elements = 1;
         if constexpr (requires { adaptor::actual_shape(container); }) {
@@ -209,10 +209,10 @@ private:
             elements = shape_of(container).size();
         }
         auto const* const first = adaptor::data(container);
+        auto const bytes = elements * static_cast<std::ptrdiff_t>(sizeof(*first));
         bool overlaps_one = false;
         for (int a = 0; a < argument_count; ++a) {
-            overlaps_one |= overlaps(a, reinterpret_cast<std::byte const*>(first),
-                                     reinterpret_cast<std::byte const*>(first + elements));
+            overlaps_one |= p.arguments[a].overlaps(distance(a, reinterpret_cast<std::byte const*>(first)), bytes);
         }
         return overlaps_one;
     }
@@ -312,25 +312,29 @@ private:
         }
     }
 
-    CALQUE_INLINE static constexpr std::size_t output_bytes(int output) {
-        return size_of(code::optimized.nodes[code::optimized.outputs[output]].type);
+    /// Bytes from the first element of an argument to an address.
+    CALQUE_INLINE std::ptrdiff_t distance(int argument, std::byte const* to) const {
+        return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) -
+                                           reinterpret_cast<std::uintptr_t>(bases_[argument]));
     }
 
     /// Whether an output overlaps an argument that is read after the output is written.
     CALQUE_INLINE bool disturbs_arguments(plan const& p, int output) const {
-        shape const& extents = p.values[schedule.outputs[output]].extents;
-        std::byte const* const first = outputs_[output].data;
-        std::byte const* const end = first + static_cast<std::size_t>(extents.size()) * output_bytes(output);
         bool disturbs = false;
         for (int a = 0; a < argument_count; ++a) {
-            // An argument that begins elsewhere and ends before, or begins behind, is not touched; most do.
-            if (bases_[a] == first && aliases.in_place(output, a) && lies_like(p, output, a) &&
-                elements_of(a) == extents.size()) {
-                continue; // of as many elements: one that a dynamic extent of 1 stretches is read again and again
+            std::ptrdiff_t const to_output = distance(a, outputs_[output].data);
+            if (p.arguments[a].overlaps(to_output, p.output_bytes[output])) { // most do not
+                disturbs |= to_output != 0 || !is_in_place(p, output, a);
             }
-            disturbs |= overlaps(a, first, end);
         }
         return disturbs;
+    }
+
+    /// Whether an output may take the place of an argument that begins where it does: of as many elements, since one
+    /// that a dynamic extent of 1 stretches is read again and again.
+    CALQUE_INLINE bool is_in_place(plan const& p, int output, int argument) const {
+        return aliases.in_place(output, argument) && lies_like(p, output, argument) &&
+               elements_of(argument) == p.values[schedule.outputs[output]].extents.size();
     }
 
     /// Whether an argument lies as the plan lays an output out.
@@ -354,27 +358,12 @@ private:
         return strided == 0;
     }
 
-    CALQUE_INLINE bool overlaps(int argument, std::byte const* first, std::byte const* end) const {
-        if (!is_contiguous_argument(argument)) [[unlikely]] {
-            return strided_range(argument).overlaps({first, end});
-        }
-        auto const bytes = elements_of(argument) * static_cast<std::ptrdiff_t>(size_of(P::argument_type(argument)));
-        return memory_range{bases_[argument], bases_[argument] + bytes}.overlaps({first, end});
-    }
-
     CALQUE_INLINE extent_t elements_of(int argument) const {
         extent_t elements = 1;
         for (int axis = 0; axis < P::layout::of.ranks[argument]; ++axis) {
             elements *= key_.words[P::layout::of.first_word[argument] + axis];
         }
         return elements;
-    }
-
-    CALQUE_COLD memory_range strided_range(int argument) const {
-        shape extents;
-        strides steps;
-        read_argument<typename P::layout>(key_.words, argument, extents, steps);
-        return memory_range::of(bases_[argument], extents, steps, size_of(P::argument_type(argument)));
     }
 
     // ---- execution
@@ -394,8 +383,7 @@ private:
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {
             offsets[o] = bytes;
-            bytes += (static_cast<std::size_t>(p.values[schedule.outputs[o]].extents.size()) * output_bytes(o) + 63) /
-                     64 * 64;
+            bytes += (static_cast<std::size_t>(p.output_bytes[o]) + 63) / 64 * 64;
         }
         arena::frame const frame(bytes + 64);
         bases_[arena_base] = frame.data();
@@ -410,14 +398,14 @@ private:
             shape const& extents = p.values[schedule.outputs[o]].extents;
             std::byte const* const from = bases_[argument_count + o];
             if (!may_be_strided || outputs_[o].copy == nullptr) {
-                kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(extents.size()) * output_bytes(o));
+                kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(p.output_bytes[o]));
                 continue;
             }
             strides to;
             for (int axis = 0; axis < extents.rank; ++axis) {
                 to[axis] = outputs_[o].steps[axis];
             }
-            outputs_[o].copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, output_bytes(o));
+            outputs_[o].copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, P::output_element_bytes(o));
         }
     }
 

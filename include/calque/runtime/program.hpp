@@ -7,6 +7,7 @@
 #include <calque/graph/shape_inference.hpp>
 #include <calque/interop/result.hpp>
 #include <calque/kernels/cpu/interpreter_engine.hpp>
+#include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/arena.hpp>
 #include <calque/runtime/compiled.hpp>
 #include <calque/runtime/execute.hpp>
@@ -125,7 +126,12 @@ struct program {
     using layout = argument_layout<leaves>;
     using key = cache_key<layout::words>;
     using result = typename traced::result;
-    using plan = typename execution::plan;
+
+    /// What a call needs: how to run, and where its arrays lie, so that those that share memory are seen.
+    struct plan : execution::plan {
+        memory_range arguments[layout::count == 0 ? 1 : layout::count];
+        std::ptrdiff_t output_bytes[traced::output_count == 0 ? 1 : traced::output_count];
+    };
 
     template <std::size_t... I>
     static auto list_outputs(std::index_sequence<I...>)
@@ -172,6 +178,9 @@ struct program {
         return types[argument];
     }
     static constexpr dtype argument_type(int argument) { return argument_type(argument, leaves{}); }
+    static constexpr std::size_t output_element_bytes(int output) {
+        return size_of(code::optimized.nodes[code::optimized.outputs[output]].type);
+    }
 
     /// Makes the plan of a call. Throws `shape_error` if the shapes do not suit, `Mismatch` if equal names are
     /// different extents; nothing has been written then.
@@ -180,11 +189,35 @@ struct program {
         shape extents[layout::count == 0 ? 1 : layout::count];
         strides steps[layout::count == 0 ? 1 : layout::count];
         read_key<layout>(words, extents, steps);
-        constexpr graph::graph_view traced_graph = traced::graph.view();
-        constexpr graph::graph_view g = code::optimized.view();
         if constexpr (has_names(leaves{})) {
             check_names<Mismatch>(extents, function_name, leaves{});
         }
+        plan_shapes(p, extents, steps, function_name);
+        for (int a = 0; a < layout::count; ++a) {
+            p.arguments[a] = memory_range::of(extents[a], steps[a], size_of(argument_type(a)));
+        }
+        for (int o = 0; o < output_count; ++o) {
+            p.output_bytes[o] = p.values[code::schedule.outputs[o]].extents.size() *
+                                static_cast<std::ptrdiff_t>(output_element_bytes(o));
+        }
+    }
+
+    /// The shape of a node of the function as it was traced.
+    CALQUE_COLD static shape shape_of_traced(graph::node_id id, std::int64_t const* words, std::string_view name) {
+        shape extents[layout::count == 0 ? 1 : layout::count];
+        strides steps[layout::count == 0 ? 1 : layout::count];
+        read_key<layout>(words, extents, steps);
+        sequence<shape> shapes(traced::graph.view().node_count);
+        infer<traced_rules>(traced::graph.view(), extents, shapes.data(), name);
+        return shapes[id];
+    }
+
+private:
+    /// How a call of these shapes runs.
+    static constexpr void plan_shapes(plan& p, shape const* extents, strides const* steps,
+                                      std::string_view function_name) {
+        constexpr graph::graph_view traced_graph = traced::graph.view();
+        constexpr graph::graph_view g = code::optimized.view();
         if constexpr (code::relies_on_equal_extents) {
             node_shapes<traced_graph.node_count> shapes(traced_graph.node_count);
             infer<traced_rules>(traced_graph, extents, shapes.data(), function_name);
@@ -204,17 +237,6 @@ struct program {
         execution::make_plan(p, shapes.data(), steps);
     }
 
-    /// The shape of a node of the function as it was traced.
-    CALQUE_COLD static shape shape_of_traced(graph::node_id id, std::int64_t const* words, std::string_view name) {
-        shape extents[layout::count == 0 ? 1 : layout::count];
-        strides steps[layout::count == 0 ? 1 : layout::count];
-        read_key<layout>(words, extents, steps);
-        sequence<shape> shapes(traced::graph.view().node_count);
-        infer<traced_rules>(traced::graph.view(), extents, shapes.data(), name);
-        return shapes[id];
-    }
-
-private:
     template <class L>
     static constexpr shape declared_shape() {
         if constexpr (array_spec<L>) {
