@@ -134,7 +134,8 @@ void run_eagerly(bool on, eager_options options = {}) {
         std::lock_guard lock(settings.mutex);
         std::swap(settings.options, next);
     }
-    runtime::eager_runner.store(on ? &detail::run_observed<Engine> : nullptr, std::memory_order_release);
+    runtime::eager_runner.store(on ? &runtime::run_on_tensors<&detail::run_observed<Engine>> : nullptr,
+                                std::memory_order_release);
 }
 
 } // namespace v0

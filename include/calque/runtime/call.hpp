@@ -419,7 +419,8 @@ private:
                 struct traced_graph {
                     static constexpr graph::graph_view view() { return P::traced::graph.view(); }
                 };
-                run_by(&graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>::run);
+                using interpreter = graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>;
+                run_by(&run_on_tensors<&interpreter::run>);
                 return;
             }
         }
@@ -427,7 +428,7 @@ private:
     }
 
     /// Op by op.
-    void run_by(graph_runner runner) const {
+    void run_by(call_runner runner) const {
         shape extents[argument_count == 0 ? 1 : argument_count];
         strides steps[argument_count == 0 ? 1 : argument_count];
         read_key<typename P::layout>(key_.words, extents, steps);
@@ -435,14 +436,13 @@ private:
         for (int a = 0; a < argument_count; ++a) {
             types[a] = P::argument_type(a);
         }
-        run_on_tensors(runner, P::traced::graph.view(),
-                       call_arrays{argument_count, types, extents, steps, bases_, output_count});
+        runner(P::traced::graph.view(), {argument_count, types, extents, steps, bases_, output_count});
     }
 
     typename P::key key_;
     std::byte* bases_[argument_count + output_count + 2];
     bound_output outputs_[output_count == 0 ? 1 : output_count];
-    graph_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
+    call_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
     bool needs_copies_ = eager_runner_ != nullptr;
     std::int64_t violation_ = graph::violation::none;
 };

@@ -14,12 +14,6 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// Runs a graph op by op.
-using graph_runner = void (*)(graph::graph_view const& g, graph::tensor const* arguments, graph::tensor* results);
-
-/// What runs all calls instead of their kernels, while `calque::run_eagerly` is on.
-inline constinit std::atomic<graph_runner> eager_runner{nullptr};
-
 /// The arrays of a call, for who does not know its types.
 struct call_arrays {
     int argument_count;
@@ -30,11 +24,16 @@ struct call_arrays {
     int output_count;
 };
 
-/// Runs a call op by op: copies its arguments to tensors, and the results to its outputs.
-///
-/// A template, so that only programs with calls compile the copies.
-template <class Call = call_arrays>
-CALQUE_COLD void run_on_tensors(graph_runner run, graph::graph_view const& g, Call const& call) {
+/// Runs a call op by op.
+using call_runner = void (*)(graph::graph_view const& g, call_arrays const& call);
+
+/// What runs all calls instead of their kernels, while `calque::run_eagerly` is on.
+inline constinit std::atomic<call_runner> eager_runner{nullptr};
+
+/// Runs a call by `Run(g, arguments, results)`, which works on tensors: copies its arguments to some, and the results
+/// to its outputs. Only programs whose calls may run so compile the copies.
+template <auto Run>
+CALQUE_COLD void run_on_tensors(graph::graph_view const& g, call_arrays const& call) {
     std::vector<graph::tensor> arguments;
     for (int a = 0; a < call.argument_count; ++a) {
         graph::tensor& t = arguments.emplace_back(call.types[a], call.extents[a]);
@@ -42,7 +41,7 @@ CALQUE_COLD void run_on_tensors(graph_runner run, graph::graph_view const& g, Ca
                               {call.bases[a], call.steps[a]}, size_of(t.type));
     }
     std::vector<graph::tensor> results(static_cast<std::size_t>(call.output_count));
-    run(g, arguments.data(), results.data());
+    Run(g, arguments.data(), results.data());
     for (int o = 0; o < call.output_count; ++o) {
         graph::tensor const& t = results[static_cast<std::size_t>(o)];
         if (!t.data.empty()) {
