@@ -50,14 +50,10 @@ CALQUE_INLINE V scaled_exp_minus(exp_argument<V> const& x, V power, element_of<V
     return simd::fma(power, low, simd::fma(power, x.r, power - V(rest)));
 }
 
-} // namespace detail
-
+/// exp(x) for x that is neither far below 0 nor far above the greatest that has a finite result.
 template <class V>
-CALQUE_INLINE V exp(V x) {
-    using namespace detail;
-    using T = element_of<V>;
-    // Beyond these bounds the result is 0 or infinity; within them 2^n is still within the reach of `scale`.
-    auto const argument = reduce_exp_argument(clamp(x, is_float<V> ? T(-104) : T(-746), is_float<V> ? T(89) : T(710)));
+CALQUE_INLINE V exp_within_reach(V x) {
+    auto const argument = reduce_exp_argument(x);
     V const r = argument.r;
     V p;
     if constexpr (is_float<V>) { // relative errors 2^-28 and 2^-58
@@ -67,7 +63,17 @@ CALQUE_INLINE V exp(V x) {
                        0.0001984126991821276, 0.0013888888947303508, 0.008333333333306813, 0.04166666666651446,
                        0.166666666666667, 0.5000000000000013);
     }
-    return scale(simd::fma(p, r * r, r) + V(T(1)), argument.n);
+    return scale(simd::fma(p, r * r, r) + V(element_of<V>(1)), argument.n);
+}
+
+} // namespace detail
+
+template <class V>
+CALQUE_INLINE V exp(V x) {
+    using T = detail::element_of<V>;
+    // Beyond these bounds the result is 0 or infinity; within them 2^n is still within the reach of `scale`.
+    constexpr bool is_float = detail::is_float<V>;
+    return detail::exp_within_reach(clamp(x, is_float ? T(-104) : T(-746), is_float ? T(89) : T(710)));
 }
 
 template <class V>
@@ -105,7 +111,7 @@ CALQUE_INLINE V sigmoid(V x) {
     using namespace detail;
     using T = element_of<V>;
     V const zero(T(0)), one(T(1));
-    V const e = exp(-simd::abs(x));
+    V const e = exp_within_reach(max_or_second(V(is_float<V> ? T(-104) : T(-746)), -simd::abs(x)));
     V const sum = one + e;
     V const lost = (one - sum) + e;
     V const y = select_if<comparison::less>(x, zero, e, one) / sum;
