@@ -4,10 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include "message_of.hpp"
+
 #include <cstdint>
 #include <string>
 
 namespace {
+
+using tests::message_of;
 
 using calque::any_array;
 using calque::dtype;
@@ -19,16 +23,6 @@ inline constexpr auto total = [](auto x) { return calque::sum(x); };
 inline constexpr auto product = [](auto a, auto b) { return calque::matmul(a, b); };
 inline constexpr auto both = [](auto a) { return std::tuple{a + a, calque::sum(a)}; };
 inline constexpr auto scaled = [](auto a, auto factor) { return a * factor; };
-
-template <class Error>
-std::string message_of(auto&& call) {
-    try {
-        call();
-    } catch (Error const& e) {
-        return e.what();
-    }
-    return "nothing thrown";
-}
 
 } // namespace
 

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "message_of.hpp"
+
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -51,6 +53,8 @@ struct DLManagedTensorVersioned {
 
 namespace {
 
+using tests::message_of;
+
 using calque::any_array;
 using calque::dtype;
 using calque::shape;
@@ -62,16 +66,6 @@ static_assert(sizeof(dlpack::tensor) == sizeof(DLTensor) &&
 static_assert(sizeof(dlpack::managed_tensor) == sizeof(DLManagedTensor));
 static_assert(sizeof(dlpack::managed_tensor_versioned) == sizeof(DLManagedTensorVersioned) &&
               offsetof(dlpack::managed_tensor_versioned, dl_tensor) == offsetof(DLManagedTensorVersioned, dl_tensor));
-
-template <class Error>
-std::string message_of(auto&& call) {
-    try {
-        call();
-    } catch (Error const& e) {
-        return e.what();
-    }
-    return "nothing thrown";
-}
 
 bool contains(std::string const& text, char const* part) {
     return text.find(part) != std::string::npos;

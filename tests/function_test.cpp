@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "message_of.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -11,6 +13,8 @@
 #include <vector>
 
 namespace {
+
+using tests::message_of;
 
 using vector = xt::xtensor<float, 1>;
 
@@ -25,15 +29,6 @@ inline constexpr scaled tripled{3.f};
 
 vector numbers(std::size_t n) {
     return xt::arange<float>(static_cast<float>(n));
-}
-
-std::string message_of(auto&& call) {
-    try {
-        call();
-    } catch (calque::shape_error const& e) {
-        return e.what();
-    }
-    return {};
 }
 
 } // namespace
@@ -100,7 +95,7 @@ TEST_CASE("an error names function, operation and shapes, and changes nothing") 
     auto const f = calque::function(product, calque::function_options{.name = "product"});
     xt::xtensor<float, 2> const a = xt::ones<float>({2, 3});
     xt::xtensor<float, 2> y = xt::ones<float>({1, 1});
-    CHECK(message_of([&] { f.into(y, a, a); }) ==
+    CHECK(message_of<calque::shape_error>([&] { f.into(y, a, a); }) ==
           "calque: product: matmul: the inner extents differ: float[2,3] and float[2,3]");
     CHECK(y.size() == 1);
     CHECK(y(0, 0) == 1.f);

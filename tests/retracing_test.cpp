@@ -4,11 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include "message_of.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace {
+
+using tests::message_of;
 
 using calque::dim;
 using calque::dyn;
@@ -36,16 +40,6 @@ inline constexpr auto add_weights = [](auto model, auto x) { return calque::sum(
 
 vector ones(std::size_t n) {
     return xt::ones<float>({n});
-}
-
-template <class Error>
-std::string message_of(auto&& call) {
-    try {
-        call();
-    } catch (Error const& e) {
-        return e.what();
-    }
-    return "nothing thrown";
 }
 
 /// Collects warnings for as long as it lives.
