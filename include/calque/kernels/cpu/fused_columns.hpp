@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
 namespace calque {
@@ -39,8 +40,8 @@ public:
 private:
     static constexpr int reduction = step_count - 1;
     static constexpr int reduced = step_v<Group, reduction>.inputs[0];
-    static constexpr std::ptrdiff_t rows_at_once = 8;
-    static constexpr int groups_at_once = 4;
+    static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
+    static constexpr int groups_at_once = thresholds::groups_at_once;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;

@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
 namespace calque {
@@ -105,16 +106,17 @@ private:
 
     // ---- one walk along a row
 
-    /// Independent chains in flight: more for little work, which waits for memory, and for random words, of which two
-    /// groups are one long chain; fewer where registers are short.
+    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
     static constexpr int groups_of_phase(int phase) {
-        bool const is_light = plan.cost[phase] <= (plan.counts[phase] ? 60 : plan.reduces[phase] ? 24 : 8);
-        return is_light ? 4 : 2;
+        int const light = plan.counts[phase]    ? thresholds::light_counting_phase
+                          : plan.reduces[phase] ? thresholds::light_reducing_phase
+                                                : thresholds::light_phase;
+        return plan.cost[phase] <= light ? 4 : 2;
     }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
-    static constexpr bool always_masked = step_count > 48;
+    static constexpr bool always_masked = step_count > thresholds::steps_with_unmasked_loop;
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {

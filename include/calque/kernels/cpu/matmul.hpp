@@ -10,6 +10,7 @@
 #include <calque/kernels/cpu/matmul_result.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/kernels/cpu/matmul_vector.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +28,7 @@ namespace detail {
 template <class T>
 void multiply_directly(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b,
                        tile_writer<T>& writer) {
-    constexpr std::ptrdiff_t in_l2 = (std::ptrdiff_t(512) << 10) / static_cast<std::ptrdiff_t>(sizeof(T));
+    constexpr std::ptrdiff_t in_l2 = thresholds::rows_in_l2_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
     std::ptrdiff_t const block_rows = m * k <= in_l2 ? m : balanced(m, std::max(in_l2 / k, std::ptrdiff_t(64)));
     matmul_tile<T> tile{.depth = k,
                         .a_row_stride = a.row_stride,

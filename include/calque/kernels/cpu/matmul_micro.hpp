@@ -7,6 +7,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/simd.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <array>
 #include <cstddef>
@@ -36,11 +37,10 @@ struct matmul_tile {
 inline constexpr int matmul_tile_vectors = 2;
 
 /// The most rows of a tile that is `vectors` registers wide: the sums, a row of B and a broadcast fill the registers.
-///
-/// One register wide, 14 rows come within 3 % of 28 where there are 32 registers, but 6 rows would leave two units with
-/// a latency of four idle for a quarter of the time where there are 16: there they are 12.
 constexpr int matmul_tile_rows(int vectors) {
-    return simd::register_count == 32 ? 14 : vectors == 2 ? 6 : 12;
+    return simd::register_count == 32 ? thresholds::tile_rows_of_32_registers
+           : vectors == 2             ? thresholds::tile_rows_of_16_registers
+                                      : thresholds::narrow_tile_rows_of_16_registers;
 }
 
 /// Computes one tile. Each element's sum runs over k in order, whatever the tile's size and alignment.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/matmul_micro.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -86,17 +87,9 @@ constexpr std::ptrdiff_t round_up(std::ptrdiff_t n, std::ptrdiff_t multiple) {
 template <class T>
 inline constexpr std::ptrdiff_t tile_columns = matmul_tile_vectors * simd::lanes<T>;
 
-// Above this size of B its strided rows cost more, in TLB and cache conflicts, than packing does (measured, with L2
-// caches of 1 and 2 MiB).
-inline constexpr std::ptrdiff_t direct_bytes = std::ptrdiff_t(1) << 20;
-
 /// The blocks of the packed product.
 template <class T>
 struct packed_blocks {
-    static constexpr std::ptrdiff_t max_depth = 384;                         // a panel of B: 48 KiB with AVX-512
-    static constexpr std::ptrdiff_t block_bytes = std::ptrdiff_t(256) << 10; // of A: a quarter of a small L2
-    static constexpr std::ptrdiff_t kept_bytes = std::ptrdiff_t(32) << 20;
-
     std::ptrdiff_t depth;     // of a block, along K
     std::ptrdiff_t tile_rows; // of a panel of A
     std::ptrdiff_t rows;      // of a block of A
@@ -104,13 +97,14 @@ struct packed_blocks {
     bool keeps_b;             // all blocks of B along K stay packed while the blocks of A pass by
 
     constexpr packed_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k)
-        : depth(balanced(k, max_depth)), tile_rows(balanced(m, matmul_tile_rows(matmul_tile_vectors))),
-          rows(std::min(round_up(m, tile_rows),
-                        std::max(block_bytes / (depth * static_cast<std::ptrdiff_t>(sizeof(T))) / tile_rows, //
-                                 std::ptrdiff_t(1)) *
-                            tile_rows)),
-          columns(std::min(round_up(n, tile_columns<T>), 32 * tile_columns<T>)),
-          keeps_b(k * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= kept_bytes) {}
+        : depth(balanced(k, thresholds::packed_depth)), tile_rows(balanced(m, matmul_tile_rows(matmul_tile_vectors))),
+          rows(std::min(
+              round_up(m, tile_rows),
+              std::max(thresholds::packed_block_bytes / (depth * static_cast<std::ptrdiff_t>(sizeof(T))) / tile_rows, //
+                       std::ptrdiff_t(1)) *
+                  tile_rows)),
+          columns(std::min(round_up(n, tile_columns<T>), thresholds::packed_tiles * tile_columns<T>)),
+          keeps_b(k * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= thresholds::packed_kept_bytes) {}
 
     constexpr std::ptrdiff_t size_of_b(std::ptrdiff_t k) const { return (keeps_b ? k : depth) * columns; }
     constexpr std::ptrdiff_t size_of_a() const { return round_up(depth * rows, 64); }
@@ -158,10 +152,10 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
         if (m == 1) {
             return b.column == 1 ? matmul_variant::combined_rows : matmul_variant::dots;
         }
-        if (b.column == 1 && m * n * k <= 4096) {
-            return matmul_variant::direct; // done before costs could be compared
+        if (b.column == 1 && m * n * k <= thresholds::tiny_product) {
+            return matmul_variant::direct;
         }
-        constexpr std::ptrdiff_t limit = detail::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
+        constexpr std::ptrdiff_t limit = thresholds::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
         double const direct = detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
         double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
                                   (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));

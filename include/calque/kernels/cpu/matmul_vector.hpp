@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/matmul_pack.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -136,8 +137,8 @@ void combine_rows(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std:
                   std::ptrdiff_t row_stride, T* y) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
     constexpr int vectors = simd::register_count / 8;
-    constexpr std::ptrdiff_t in_l2 = (std::ptrdiff_t(256) << 10) / static_cast<std::ptrdiff_t>(sizeof(T));
-    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth : 32;
+    constexpr std::ptrdiff_t in_l2 = thresholds::combined_in_l2_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
+    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth : thresholds::combined_rows_at_once;
     std::fill_n(y, columns, T(0));
     for (std::ptrdiff_t k = 0; k < depth; k += rows) {
         T const* const factors = x + k * x_stride;

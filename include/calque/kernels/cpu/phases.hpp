@@ -4,6 +4,7 @@
 #pragma once
 
 #include <calque/graph/schedule.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -31,9 +32,6 @@ struct phase_plan {
 };
 
 namespace detail {
-
-/// Recomputing up to this many instructions is cheaper than a store and a load.
-inline constexpr int cheap_to_recompute = 12;
 
 constexpr bool is_reduction(graph::step const& s) {
     return graph::info(s.op).kind == graph::op_kind::reduction;
@@ -85,7 +83,7 @@ constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
             if (!needed[i] || !s.varies_along_columns) {
                 continue;
             }
-            if (p.computed_in[i] != 0 && s.leaf < 0 && tree_cost[i] >= detail::cheap_to_recompute) {
+            if (p.computed_in[i] != 0 && s.leaf < 0 && tree_cost[i] >= thresholds::cheap_to_recompute) {
                 p.loaded_in[i] = static_cast<std::uint16_t>(p.loaded_in[i] | 1u << phase);
                 p.scratch[i] = p.scratch[i] < 0 ? p.scratch_rows++ : p.scratch[i];
                 p.cost[phase] += 1;

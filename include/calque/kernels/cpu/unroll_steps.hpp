@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/core/config.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -23,7 +24,7 @@ CALQUE_INLINE void unroll_chunk(F& f, std::integer_sequence<int, I...>) {
 /// Calls `f(i)` for the constants i = First to Last - 1, in order; in chunks, which compile faster than one long body.
 template <int First, int Last, class F>
 CALQUE_INLINE void unroll_steps(F&& f) {
-    constexpr int chunk = 64;
+    constexpr int chunk = thresholds::unrolled_steps;
     if constexpr (Last - First > chunk) {
         detail::unroll_chunk<First>(f, std::make_integer_sequence<int, chunk>{});
         unroll_steps<First + chunk, Last>(f);
