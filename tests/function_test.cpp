@@ -113,7 +113,7 @@ TEST_CASE("a span of the wrong size is refused and stays as it is") {
 TEST_CASE("a plan says what runs") {
     auto const f = calque::function(plus_one);
     auto const plan = f.plan(numbers(10));
-    CHECK(plan.text() == " 0 elements  1 x 10: add\narena 0 bytes\n");
+    CHECK(plan.text() == " 0 elements  1 x 10: add (one run)\narena 0 bytes\n");
     CHECK(plan.bytes() == 0);
 }
 

@@ -20,6 +20,7 @@
 #include <calque/runtime/dispatch.hpp>
 #include <calque/runtime/function.hpp>
 #include <calque/runtime/report.hpp>
+#include <calque/runtime/schedule_text.hpp>
 #include <calque/trace/activations.hpp>
 #include <calque/trace/arranging.hpp>
 #include <calque/trace/block.hpp>

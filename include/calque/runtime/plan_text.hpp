@@ -4,6 +4,8 @@
 
 #include <calque/core/text.hpp>
 #include <calque/graph/regions.hpp>
+#include <calque/kernels/cpu/movement.hpp>
+#include <calque/runtime/placement.hpp>
 #include <calque/runtime/plan.hpp>
 
 namespace calque {
@@ -21,6 +23,55 @@ inline void append_operations(text& out, graph::schedule_view const& s, graph::g
             out << ' ' << graph::info(step.op).name;
         }
     }
+}
+
+/// Whether leaf `i` of a group has a value for each row and column, in rows that do not follow each other.
+inline bool has_strided_rows(graph::schedule_view const& s, plan_view const& p, graph::group const& x, int i) {
+    for (int k = 0; k < x.step_count; ++k) {
+        graph::step const& step = s.steps[x.first_step + k];
+        if (step.leaf == i && step.varies_along_rows && step.varies_along_columns) {
+            return p.leaves[x.first_leaf + i].row_stride != p.groups[&x - s.groups].columns;
+        }
+    }
+    return false;
+}
+
+/// Whether what a group makes lies in row-major order; else in that of its operands.
+inline bool writes_by_rows(graph::schedule_view const& s, plan_view const& p, graph::group const& x) {
+    for (int i = 0; i < x.result_count; ++i) {
+        value_plan const& v = p.values[s.results[x.first_result + i]];
+        if (!is_contiguous(v.extents, v.steps)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// How a fused kernel goes through memory: the variant that runs. docs/kernels.md says what they are.
+inline void append_variant(text& out, graph::schedule_view const& s, plan_view const& p, graph::group const& x) {
+    group_plan const& loops = p.groups[&x - s.groups];
+    bool const is_one_run = loops.rows == 1 && loops.outer_rank == 0;
+    bool is_strided = false;
+    for (int i = 0; i < x.leaf_count; ++i) {
+        is_strided |= loops.rows > 1 && has_strided_rows(s, p, x, i);
+    }
+    out << (!writes_by_rows(s, p, x) ? " (one run, not by rows)"
+            : is_one_run             ? " (one run)"
+            : loops.outer_rank != 0  ? " (rows, loops around)"
+            : is_strided             ? " (strided rows)"
+                                     : " (rows)");
+}
+
+/// Which array is copied before a kernel, and how.
+inline void append_copy(text& out, graph::schedule_view const& s, copy_plan const& copy) {
+    out << "   copy      ";
+    for (int v = 0; v < s.value_count; ++v) {
+        if (s.values[v].kind == graph::storage_kind::argument && s.values[v].argument == copy.from.base) {
+            out << "argument " << copy.from.base << ' ';
+        }
+    }
+    out << copy.extents << " to contiguous memory, "
+        << kernels::name_of_copy(copy.extents, contiguous_strides(copy.extents), copy.from_steps) << '\n';
 }
 
 inline void append_extents(text& out, group_plan const& loops) {
@@ -45,7 +96,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         group_plan const& loops = p.groups[k];
         for (int i = 0; i < *p.copy_count; ++i) {
             if (p.copies[i].before_group == k) {
-                out << "   copy      " << p.copies[i].extents << " to contiguous memory\n";
+                detail::append_copy(out, s, p.copies[i]);
             }
         }
         out << (k < 10 ? " " : "") << k << ' ';
@@ -58,7 +109,8 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         case graph::group_kind::product:
             out << "product   ";
             detail::append_extents(out, loops);
-            out << " over " << loops.depth << " (" << kernels::name_of(loops.product) << ')';
+            out << " over " << loops.depth << " (" << kernels::name_of(loops.product)
+                << (detail::writes_by_rows(s, p, x) ? ")" : ", by columns)");
             if (x.step_count > 1) {
                 out << ", on its tiles:";
                 detail::append_operations(out, s, x);
@@ -70,12 +122,14 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             out << ':';
             detail::append_operations(out, s, x);
             out << ' ' << graph::info(g[x.node].op).name << " over rows";
+            detail::append_variant(out, s, p, x);
             break;
         case graph::group_kind::rows:
             out << (x.reduced_axes != 0 ? "rows      " : "elements  ");
             detail::append_extents(out, loops);
             out << ':';
             detail::append_operations(out, s, x);
+            detail::append_variant(out, s, p, x);
             break;
         }
         out << '\n';

@@ -276,6 +276,10 @@ public:
 
     /// The same in the language of Graphviz.
     static std::string dot() { return graph::to_dot(view()); }
+
+    /// The kernels that the graph becomes, in order: what runs in each, what it reads, and why what it stores is
+    /// stored. (Defined in runtime/schedule_text.hpp, which is part of calque.hpp.)
+    static std::string schedule();
 };
 
 /// Traces a function for arguments of some specs (or host types) in constant evaluation:

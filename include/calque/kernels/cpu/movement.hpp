@@ -9,6 +9,7 @@
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace calque {
@@ -44,6 +45,12 @@ void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
     }
 }
 
+/// Whether runs of one side lie across runs of the other, along the last two axes.
+constexpr bool is_transposition(shape const& extents, strides const& to, strides const& from) {
+    int const axis = extents.rank - 2;
+    return axis >= 0 && to[axis + 1] == 1 && from[axis] == 1 && extents[axis] > 1;
+}
+
 /// A copy of elements of some size along the axes of `extents`. Only transpositions are instantiated for each size: the
 /// rest of the walk counts in bytes. A template, so that a program which copies nothing does not instantiate tiles.
 template <class Transpose>
@@ -58,7 +65,7 @@ struct copier {
             copy_row(to, 1, from, 1, 1);
         } else if (left == 1) {
             copy_row(to, to_steps[axis], from, from_steps[axis], extents[axis]);
-        } else if (left == 2 && to_steps[axis + 1] == 1 && from_steps[axis] == 1 && extents[axis] > 1) {
+        } else if (left == 2 && is_transposition(extents, to_steps, from_steps)) {
             Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
         } else {
             for (extent_t i = 0; i < extents[axis]; ++i) {
@@ -158,6 +165,18 @@ inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) 
     if (bytes != 0) {
         std::memcpy(to, from, bytes);
     }
+}
+
+/// How `copy_strided` copies such arrays, for people.
+inline std::string_view name_of_copy(shape extents, strides to, strides from) {
+    detail::order_axes(extents, to, from);
+    extents = detail::merge_axes(extents, to, from);
+    detail::pair_axes(extents, to, from);
+    int const last = extents.rank - 1;
+    return last < 0 || (to[last] == 1 && from[last] == 1) ? "row by row"
+           : detail::is_transposition(extents, to, from)  ? "by transposing tiles"
+           : to[last] == 1 && from[last] == 0             ? "by repeating elements"
+                                                          : "element by element";
 }
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap.
