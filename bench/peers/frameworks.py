@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Times the rows of the comparison in a Python framework, on one thread: python3 frameworks.py numpy|jax|torch|tensorflow
+"""Times the rows of the comparison in a Python framework, on one thread:
 
-Prints a JSON object: nanoseconds an item by row, with the names that the C++ programs use.
+    python3 frameworks.py numpy|jax|torch|tensorflow
+
+Prints a JSON object: nanoseconds an item by row, with the names that the C++ programs use. An item of a call is a call.
 """
+import itertools
 import json
 import os
 import sys
@@ -20,6 +23,8 @@ CHAINS = (1000, 100000, 10000000)
 SOFTMAX = ((64, 1000), (1000, 1000), (4096, 64), (4096, 10))
 PRODUCTS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 GRADIENTS = (1000, 1000000)
+PIXELS, HIDDEN, CLASSES = 64, 128, 10
+NEW_SHAPES = range(10, 16)
 
 
 def numbers(*extents, seed=0):
@@ -50,6 +55,10 @@ class NumPy:
 
     def compile(self, fn):
         return fn
+
+    def trace(self, fn, is_dynamic=False):
+        """The function as one that traces, in the way that traces fastest; None if there is none."""
+        return None
 
     def wait(self, x):
         return x
@@ -86,6 +95,9 @@ class Jax(NumPy):
     def compile(self, fn):
         return self.jax.jit(fn)
 
+    def trace(self, fn, is_dynamic=False):
+        return None if is_dynamic else self.jax.jit(fn)
+
     def wait(self, x):
         return self.jax.block_until_ready(x)
 
@@ -96,7 +108,23 @@ class Jax(NumPy):
             c = x - x.mean(-1, keepdims=True)
             return c * jax.lax.rsqrt((c * c).mean(-1, keepdims=True) + 1e-5)
 
-        return dict(sigmoid=jax.nn.sigmoid, tanh=jnp.tanh, exp=jnp.exp, sum=jnp.sum,
+        def train_step(net, mean, variance, step, images, labels, batch):
+            x, y = images[batch], labels[batch]
+
+            def loss(net):
+                w1, b1, w2, b2 = net
+                z = jax.nn.relu(x @ w1 + b1) @ w2 + b2
+                of_label = (z * jax.nn.one_hot(y, CLASSES)).sum(-1)
+                return (jax.nn.logsumexp(z, -1) - of_label).mean()
+
+            value, gradient = jax.value_and_grad(loss)(net)
+            mean = [0.9 * m + 0.1 * g for m, g in zip(mean, gradient)]
+            variance = [0.999 * v + 0.001 * g * g for v, g in zip(variance, gradient)]
+            c1, c2 = 1 - 0.9**step, 1 - 0.999**step
+            net = [p - 1e-3 * (m / c1) / (jnp.sqrt(v / c2) + 1e-8) for p, m, v in zip(net, mean, variance)]
+            return net, mean, variance, value
+
+        return dict(train_step=train_step, sigmoid=jax.nn.sigmoid, tanh=jnp.tanh, exp=jnp.exp, sum=jnp.sum,
                     softmax=lambda x: jax.nn.softmax(x, -1), layer_norm=layer_norm,
                     logsumexp=lambda x: jax.nn.logsumexp(x, -1), matmul=jnp.matmul, transpose=jnp.transpose,
                     value_and_grad=jax.value_and_grad(lambda a, b, c: jnp.tanh(a * b + c).sum()))
@@ -141,6 +169,9 @@ class TensorFlow(NumPy):
     def compile(self, fn):
         return self.tf.function(fn, jit_compile=True)
 
+    def trace(self, fn, is_dynamic=False):
+        return self.tf.function(fn, reduce_retracing=is_dynamic)
+
     def rows(self):
         tf = self.tf
 
@@ -154,7 +185,21 @@ class TensorFlow(NumPy):
                 y = tf.reduce_sum(tf.tanh(a * b + c))
             return y, tape.gradient(y, a)
 
-        return dict(sigmoid=tf.sigmoid, tanh=tf.tanh, exp=tf.exp,
+        def train_step(net, mean, variance, step, images, labels, batch):
+            x, y = tf.gather(images, batch), tf.gather(labels, batch)
+            with tf.GradientTape() as tape:
+                tape.watch(net)
+                w1, b1, w2, b2 = net
+                z = tf.nn.relu(x @ w1 + b1) @ w2 + b2
+                value = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, z))
+            gradient = tape.gradient(value, net)
+            mean = [0.9 * m + 0.1 * g for m, g in zip(mean, gradient)]
+            variance = [0.999 * v + 0.001 * g * g for v, g in zip(variance, gradient)]
+            c1, c2 = 1 - 0.9**step, 1 - 0.999**step
+            net = [p - 1e-3 * (m / c1) / (tf.sqrt(v / c2) + 1e-8) for p, m, v in zip(net, mean, variance)]
+            return net, mean, variance, value
+
+        return dict(train_step=train_step, sigmoid=tf.sigmoid, tanh=tf.tanh, exp=tf.exp,
                     sum=lambda x, axis=None: tf.reduce_sum(x, axis), softmax=lambda x: tf.nn.softmax(x, -1),
                     layer_norm=layer_norm, logsumexp=lambda x: tf.reduce_logsumexp(x, -1), matmul=tf.matmul,
                     transpose=tf.transpose, value_and_grad=value_and_grad)
@@ -199,9 +244,73 @@ def measure(library):
     return result
 
 
+def measure_calls(library):
+    """Hits, and the first call with each of a few new shapes: of those the least."""
+    of = library.rows()
+    result = {}
+
+    def add_hit(row, fn, *arguments):
+        result[row] = 1e9 * seconds(lambda: library.wait(fn(*arguments)))
+
+    def add_traces(row, fn, shapes, is_dynamic=False):
+        traced = library.trace(fn, is_dynamic)
+        if traced is None:
+            return
+        times = []
+        for n in NEW_SHAPES:
+            arrays = [library.array(numbers(*(n if e is None else e for e in extents))) for extents in shapes]
+            begin = time.perf_counter()
+            library.wait(traced(*arrays))
+            times.append(time.perf_counter() - begin)
+        result[row] = 1e9 * min(times[2:])  # of two is known that extents vary
+
+    def plus_one(x):
+        return x + 1
+
+    compiled = library.trace(plus_one) or library.compile(plus_one)
+    x = [library.array(numbers(n)) for n in range(4, 13)]
+    add_hit("x + 1 of float[4], a hit", compiled, x[0])
+    for array in x:
+        compiled(array)
+    turn = itertools.cycle(x)
+    result["x + 1 of nine shapes in rotation, a hit"] = 1e9 * seconds(lambda: library.wait(compiled(next(turn))))
+    for what, is_dynamic in ((", a new shape", False), (", a new extent under dynamic", True)):
+        add_traces("x + 1" + what, lambda x: x + 1, [(None,)], is_dynamic)
+        add_traces("sum of a vector (example 002-1)" + what, lambda x: of["sum"](x), [(None,)], is_dynamic)
+        add_traces("sum of a matrix (example 001-2)" + what, lambda x: of["sum"](x), [(None, 8)], is_dynamic)
+        add_traces("x + y (example 001-3)" + what, lambda x, y: x + y, [(None,), (None,)], is_dynamic)
+        add_traces("softmax" + what, lambda x: of["softmax"](x), [(None, 8)], is_dynamic)
+        add_traces("tanh(a*b+c)*sigmoid(a)-0.5c" + what,
+                   lambda a, b, c: of["tanh"](a * b + c) * of["sigmoid"](a) - 0.5 * c, [(None,)] * 3, is_dynamic)
+
+    if "train_step" in of:
+        step = library.trace(of["train_step"])
+        shapes = (PIXELS, HIDDEN), (HIDDEN,), (HIDDEN, CLASSES), (CLASSES,)
+        net = [library.array(numbers(*extents, seed=1) / 20) for extents in shapes]
+        mean, variance = ([library.array(np.zeros(extents, np.float32)) for extents in shapes] for _ in range(2))
+        images = library.array(numbers(1500, PIXELS))
+        labels = library.array(np.zeros(1500, np.int32))
+        count = library.array(np.float32(1))
+
+        def run(rows):
+            return library.wait(step(net, mean, variance, count, images, labels, rows))
+
+        rows = library.array(np.zeros(64, np.int32))
+        result["train step 64-128-10 of 64 rows, a hit"] = 1e9 * seconds(lambda: run(rows))
+        times = []
+        for n in NEW_SHAPES:
+            rows = library.array(np.zeros(n, np.int32))
+            begin = time.perf_counter()
+            run(rows)
+            times.append(time.perf_counter() - begin)
+        result["train step 64-128-10, a new shape"] = 1e9 * min(times)
+    return result
+
+
 LIBRARIES = {"numpy": NumPy, "jax": Jax, "torch": Torch, "tensorflow": TensorFlow}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in LIBRARIES:
         sys.exit(__doc__)
-    print(json.dumps(measure(LIBRARIES[sys.argv[1]]())))
+    library = LIBRARIES[sys.argv[1]]()
+    print(json.dumps(measure(library) | measure_calls(library)))

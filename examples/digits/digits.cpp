@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Trains a small network on real handwritten digits. The whole step - forward, gradient, Adam - is one traced function.
-#include <calque/calque.hpp>
+#include "network.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,67 +13,23 @@
 #include <random>
 #include <sstream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace {
 
 using calque::dim;
+using namespace digits;
 
-constexpr int pixels = 64, hidden = 128, classes = 10;
 constexpr std::size_t training_rows = 1500, batch_rows = 64, epochs = 30;
-
-/// The parameters, and anything else of their structure: gradients, moments.
-template <class M>
-struct network {
-    calque::leaf<M, float, pixels, hidden> w1;
-    calque::leaf<M, float, hidden> b1;
-    calque::leaf<M, float, hidden, classes> w2;
-    calque::leaf<M, float, classes> b2;
-};
-
-// ---- the traced functions
-
-inline constexpr auto logits = [](auto const& net, auto x) {
-    auto h = relu(matmul(x, net.w1) + net.b1);
-    return matmul(h, net.w2) + net.b2;
-};
-
-inline constexpr auto loss = [](auto const& net, auto x, auto labels) {
-    auto z = logits(net, x);
-    auto of_label = calque::sum<-1>(z * calque::one_hot(labels, classes));
-    return calque::mean(calque::logsumexp<-1>(z) - of_label);
-};
-
-/// One step of Adam (D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015) on the rows at `batch`.
-inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto images, auto labels,
-                                      auto batch) {
-    auto x = take(images, batch);
-    auto y = take(labels, batch);
-    auto [value, gradient] = calque::value_and_grad(loss)(net, x, y);
-
-    auto const beta1 = 0.9f, beta2 = 0.999f, rate = 1e-3f, epsilon = 1e-8f;
-    auto new_mean = calque::tree_map([=](auto m, auto g) { return beta1 * m + (1 - beta1) * g; }, mean, gradient);
-    auto new_variance =
-        calque::tree_map([=](auto v, auto g) { return beta2 * v + (1 - beta2) * square(g); }, variance, gradient);
-    auto const c1 = 1 - exp(step * calque::log(beta1));
-    auto const c2 = 1 - exp(step * calque::log(beta2));
-    auto new_net =
-        calque::tree_map([&](auto p, auto m, auto v) { return p - rate * (m / c1) / (sqrt(v / c2) + epsilon); }, net,
-                         new_mean, new_variance);
-    return std::tuple{new_net, new_mean, new_variance, value};
-};
-
-inline constexpr auto predict = [](auto net, auto x) { return calque::argmax<-1>(logits(net, x)); };
 
 // ---- the data
 
-struct digits {
+struct labelled_images {
     xt::xtensor<float, 2> images;
     xt::xtensor<std::int32_t, 1> labels;
 };
 
-digits load(std::string const& path) {
+labelled_images load(std::string const& path) {
     std::ifstream file(path);
     if (!file) {
         std::fprintf(stderr, "digits: cannot open %s (run it from the repository's root, or pass the path)\n",
@@ -92,7 +48,7 @@ digits load(std::string const& path) {
         std::getline(fields, field, ',');
         labels.push_back(std::stoi(field));
     }
-    digits d;
+    labelled_images d;
     d.images = xt::xtensor<float, 2>(std::array<std::size_t, 2>{labels.size(), pixels});
     d.labels = xt::xtensor<std::int32_t, 1>(std::array<std::size_t, 1>{labels.size()});
     std::copy(images.begin(), images.end(), d.images.begin());
@@ -101,17 +57,8 @@ digits load(std::string const& path) {
 }
 
 /// Rows [first, last) of the data.
-digits rows(digits const& d, std::size_t first, std::size_t last) {
+labelled_images rows(labelled_images const& d, std::size_t first, std::size_t last) {
     return {xt::view(d.images, xt::range(first, last), xt::all()), xt::view(d.labels, xt::range(first, last))};
-}
-
-network<calque::host> zeros() {
-    network<calque::host> net;
-    net.w1 = xt::zeros<float>({pixels, hidden});
-    net.b1 = xt::zeros<float>({hidden});
-    net.w2 = xt::zeros<float>({hidden, classes});
-    net.b2 = xt::zeros<float>({classes});
-    return net;
 }
 
 /// He's initialisation: normal with variance 2 / inputs. (Box-Muller: std::normal_distribution differs between
@@ -136,9 +83,9 @@ void shuffle(std::vector<std::int32_t>& order, std::mt19937& random) {
 
 int main(int argc, char** argv) {
     unsigned const seed = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 0;
-    digits const all = load(argc > 2 ? argv[2] : "examples/digits/data/digits.csv");
-    digits const train = rows(all, 0, training_rows);
-    digits const test = rows(all, training_rows, all.labels.size());
+    labelled_images const all = load(argc > 2 ? argv[2] : "examples/digits/data/digits.csv");
+    labelled_images const train = rows(all, 0, training_rows);
+    labelled_images const test = rows(all, training_rows, all.labels.size());
 
     std::mt19937 random(seed);
     network<calque::host> net = initialize(random), mean = zeros(), variance = zeros();
@@ -149,7 +96,7 @@ int main(int argc, char** argv) {
     auto classify = calque::function(predict, {.name = "predict"});
     auto const images = calque::with_shape<dim("rows"), pixels>(train.images);
     auto const labels = calque::with_shape<dim("rows")>(train.labels);
-    auto accuracy = [&](digits const& d) {
+    auto accuracy = [&](labelled_images const& d) {
         auto const found = classify(net, calque::with_shape<dim("batch"), pixels>(d.images));
         std::size_t right = 0;
         for (std::size_t i = 0; i < d.labels.size(); ++i) {
