@@ -38,7 +38,7 @@ constexpr accuracy bounds[] = {
     {"log1p", 0.9, 0.9}, {"pow", 0.6, 1.2},   {"sqrt", 0.5, 0.5},  {"rsqrt", 1.6, 1.6},   {"cbrt", 0.6, 0.6},
     {"sin", 1.6, 0.9},   {"cos", 1.6, 0.9},   {"tan", 3.1, 2.3},   {"asin", 0.7, 0.7},    {"acos", 0.7, 0.7},
     {"atan", 1.3, 1.3},  {"atan2", 1.4, 1.4}, {"sinh", 0.9, 0.9},  {"cosh", 0.9, 0.9},    {"tanh", 1.9, 1.9},
-    {"asinh", 1.3, 1.3}, {"acosh", 0.9, 0.9}, {"atanh", 1.1, 1.1}, {"sigmoid", 2.0, 2.0}, {"erf", 1.5, 1.3},
+    {"asinh", 1.3, 1.3}, {"acosh", 0.9, 0.9}, {"atanh", 1.1, 1.1}, {"sigmoid", 2.0, 2.1}, {"erf", 1.5, 1.3},
     {"erfc", 3.6, 3.5},  {"fmod", 0, 0},      {"round", 0, 0},     {"floor", 0, 0},       {"ceil", 0, 0},
     {"trunc", 0, 0},     {"abs", 0, 0},
 };
@@ -49,6 +49,13 @@ constexpr double bound_of(std::string_view function) {
         *std::find_if(std::begin(bounds), std::end(bounds), [&](accuracy const& a) { return a.function == function; });
     return sizeof(T) == sizeof(float) ? row.in_float : row.in_double;
 }
+
+// As many arguments as a build is fast enough for.
+#ifdef __OPTIMIZE__
+constexpr std::size_t sample_count = 1'000'000;
+#else
+constexpr std::size_t sample_count = 100'000;
+#endif
 
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -123,7 +130,7 @@ std::vector<T> arguments(double low, double high) {
     std::vector<T> values = special_values<T>();
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> inside(low, high);
-    while (values.size() < 100'000) {
+    while (values.size() < sample_count) {
         auto const word = static_cast<bits_of<T>>(random());
         values.push_back(values.size() % 4 == 0 ? std::bit_cast<T>(word) : static_cast<T>(inside(random)));
     }
@@ -238,7 +245,7 @@ TEST_CASE_TEMPLATE("pow", T, float, double) {
     }
     std::mt19937_64 random(2);
     std::uniform_real_distribution<double> exponent(-30, 30), factor(-20, 20), near_one(0.99, 1.01), large(-9e3, 9e3);
-    while (x.size() < 100'000) {
+    while (x.size() < sample_count) {
         x.push_back(std::bit_cast<T>(static_cast<bits_of<T>>(random())));
         y.push_back(static_cast<T>(x.size() % 2 == 0 ? factor(random) : std::nearbyint(factor(random))));
         x.push_back(static_cast<T>(std::exp(exponent(random))));
@@ -286,7 +293,7 @@ std::pair<std::vector<T>, std::vector<T>> pairs_of_arguments() {
     std::mt19937_64 random(3);
     std::uniform_real_distribution<double> inside(-3, 3);
     auto const any_number = [&] { return std::bit_cast<T>(static_cast<bits_of<T>>(random())); };
-    while (x.size() < 100'000) {
+    while (x.size() < sample_count) {
         add(static_cast<T>(inside(random)), static_cast<T>(inside(random)));
         add(any_number(), any_number());
         T const b = any_number();
