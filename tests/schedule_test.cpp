@@ -69,6 +69,20 @@ TEST_CASE("a schedule says why a value is stored between kernels") {
     }
 }
 
+struct doubled {
+    static constexpr std::string_view name = "doubled";
+    template <class T>
+    static T apply(T x) {
+        return x + x;
+    }
+};
+
+TEST_CASE("a schedule has the names of users' operations") {
+    auto const text = calque::trace<spec<float, 7>>([](auto x) { return calque::apply<doubled>(x); }).schedule();
+    CHECK(text.starts_with("kernel 0: "));
+    CHECK(text.find(" doubled to float[7]\n") != std::string::npos);
+}
+
 TEST_CASE("a schedule has the kernels of branches and loops") {
     auto const text = calque::trace<spec<float, dyn>, float>([](auto x, auto p) {
                           return calque::cond(p > 0.f, [&] { return exp(x); }, [&] { return x * 2.f; });
@@ -123,7 +137,8 @@ TEST_CASE("a plan says which variant of a kernel runs") {
 TEST_CASE("a plan says which variant of a product runs, and when no kernel does") {
     auto const product = calque::function([](auto x, auto y) { return matmul(x, y); });
     std::vector<float> const memory(1000);
-    array2 const a(memory.data(), {5, 7}, {7, 1}), b(memory.data(), {7, 6}, {6, 1}), column(memory.data(), {7, 1}, {1, 1});
+    array2 const a(memory.data(), {5, 7}, {7, 1}), b(memory.data(), {7, 6}, {6, 1}),
+        column(memory.data(), {7, 1}, {1, 1});
     array2 const a_by_columns(memory.data(), {5, 7}, {1, 5}), b_by_columns(memory.data(), {7, 6}, {1, 7});
     CHECK(plan_of(product, a, b) == " 0 product   5 x 6 over 7 (direct)\n");
     CHECK(plan_of(product, a, column) == " 0 product   5 x 1 over 7 (dots)\n");

@@ -33,7 +33,11 @@ public:
         switch (x.kind) {
         case group_kind::control: out_ << graph::info(g_[x.node].op).name << ", which runs the kernels below"; break;
         case group_kind::movement:
-            out_ << graph::info(g_[x.node].op).name << " to " << g_[x.node].type << g_.shape(x.node);
+            out_ << graph::info(g_[x.node].op).name;
+            if (graph::is_of_user(g_[x.node].op)) {
+                out_ << ' ' << g_.user_operations[graph::ops::of_user::number(g_[x.node].attribute)]->name;
+            }
+            out_ << " to " << g_[x.node].type << g_.shape(x.node);
             break;
         case group_kind::product:
             out_ << "product " << g_[x.node].type << g_.shape(x.node);
