@@ -51,7 +51,7 @@ inline constexpr auto both_ways = [](auto x) {
 } // namespace
 
 TEST_CASE("columns of every number of rows and of columns") {
-    for (std::size_t const m : {0u, 1u, 7u, 8u, 9u, 100u}) {
+    for (std::size_t const m : {0u, 1u, 15u, 16u, 17u, 100u}) {
         for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 130u}) {
             CAPTURE(m);
             CAPTURE(n);
