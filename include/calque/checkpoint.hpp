@@ -12,7 +12,7 @@ namespace detail {
 template <class Leaf>
 inline constexpr bool is_floating_handle = false;
 template <handle Leaf>
-inline constexpr bool is_floating_handle<Leaf> = std::is_floating_point_v<typename Leaf::value_type>;
+inline constexpr bool is_floating_handle<Leaf> = floating<typename Leaf::value_type>;
 
 /// The derivative of a function: runs it again on its arguments, once the cotangent is there.
 template <class F>

@@ -52,7 +52,7 @@ private:
         using Y = std::remove_cv_t<decltype(y)>;
         static_assert(handle<Y>, "calque: custom_vjp takes a function that returns one array");
         if constexpr (handle<Y>) {
-            static_assert(std::is_floating_point_v<typename Y::value_type>,
+            static_assert(floating<typename Y::value_type>,
                           "calque: custom_vjp takes a function that returns float or double");
             (detail::bring_tree_to(y, x), ...);
             std::tuple<X...> arguments{x...}; // which the derivative may assign to

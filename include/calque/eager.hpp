@@ -79,7 +79,7 @@ struct observing_engine : kernels::interpreter_engine {
 private:
     static bool is_finite(graph::tensor const& x) {
         return with_type_of(x.type, [&x]<class T>() {
-            if constexpr (std::is_floating_point_v<T>) {
+            if constexpr (floating<T>) {
                 for (extent_t i = 0; i < x.size(); ++i) {
                     if (!std::isfinite(x.as<T>()[i])) {
                         return false;
@@ -95,7 +95,7 @@ private:
             out << " {";
             for (extent_t i = 0; i < x.size() && i < 8; ++i) {
                 char number[32];
-                if constexpr (std::is_floating_point_v<T>) {
+                if constexpr (floating<T>) {
                     std::snprintf(number, sizeof number, "%.9g", static_cast<double>(x.as<T>()[i]));
                 } else if constexpr (std::is_unsigned_v<T>) {
                     std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(x.as<T>()[i]));

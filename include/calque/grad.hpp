@@ -73,7 +73,7 @@ private:
         using Y = std::remove_cv_t<decltype(y)>;
         static_assert(operand<Y>, "calque: grad takes a function that returns a scalar, not a tuple or a struct");
         if constexpr (operand<Y>) {
-            static_assert(std::is_floating_point_v<detail::element_of_t<Y>>,
+            static_assert(floating<detail::element_of_t<Y>>,
                           "calque: grad takes a function that returns float or double: write calque::cast<float>(y)");
             std::apply([&](auto&... tree) { detail::differentiate_by(detail::differentiable(y), tree...); }, trees);
         }

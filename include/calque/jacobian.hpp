@@ -115,7 +115,7 @@ private:
         if constexpr (operand<Y>) {
             using T = detail::element_of_t<Y>;
             static_assert(
-                std::is_floating_point_v<T>,
+                floating<T>,
                 "calque: jacobian takes a function that returns float or double: write calque::cast<float>(y)");
             auto const result = detail::as_array(y, wrt);
             graph::value const from = result.value();

@@ -2,11 +2,9 @@
 // The element types an array can have, as values for the graph and as types for the kernels.
 #pragma once
 
-#include <calque/core/config.hpp>
+#include <calque/core/half.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -14,9 +12,23 @@ namespace calque {
 inline namespace v0 {
 
 /// The element type of an array.
-enum class dtype : std::uint8_t { bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
+enum class dtype : std::uint8_t {
+    bool_,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float32,
+    float64,
+    float16,
+    bfloat16
+};
 
-inline constexpr int dtype_count = 11;
+inline constexpr int dtype_count = 13;
 
 namespace detail {
 
@@ -46,6 +58,8 @@ CALQUE_DTYPE(uint32, std::uint32_t)
 CALQUE_DTYPE(uint64, std::uint64_t)
 CALQUE_DTYPE(float32, float)
 CALQUE_DTYPE(float64, double)
+CALQUE_DTYPE(float16, half)
+CALQUE_DTYPE(bfloat16, calque::bfloat16)
 #undef CALQUE_DTYPE
 
 // `long long` and `long` are both 64 bits wide on our platforms, but only one of them is std::int64_t.
@@ -76,9 +90,9 @@ inline constexpr dtype dtype_of = detail::type_to_dtype<T>::value;
 template <dtype D>
 using type_of = typename detail::dtype_to_type<D>::type_;
 
-/// Calls `fn.template operator()<T>()` with the element type of `d`: from a value to a type.
+/// Calls `fn.template operator()<T>()` with the element type of `d`, one that is computed with.
 template <class Fn>
-constexpr decltype(auto) with_type_of(dtype d, Fn&& fn) {
+constexpr decltype(auto) with_computed_type_of(dtype d, Fn&& fn) {
     switch (d) {
     case dtype::bool_: return fn.template operator()<bool>();
     case dtype::int8: return fn.template operator()<std::int8_t>();
@@ -94,21 +108,36 @@ constexpr decltype(auto) with_type_of(dtype d, Fn&& fn) {
     }
 }
 
+/// Calls `fn.template operator()<T>()` with the element type of `d`: from a value to a type.
+template <class Fn>
+constexpr decltype(auto) with_type_of(dtype d, Fn&& fn) {
+    switch (d) {
+    case dtype::float16: return fn.template operator()<half>();
+    case dtype::bfloat16: return fn.template operator()<bfloat16>();
+    default: return with_computed_type_of(d, fn);
+    }
+}
+
 /// The name that users read and write: `float`, `int32`, `bool`.
 constexpr std::string_view name_of(dtype d) {
     constexpr std::string_view names[] = {"bool",   "int8",   "int16",  "int32", "int64", "uint8",
-                                          "uint16", "uint32", "uint64", "float", "double"};
+                                          "uint16", "uint32", "uint64", "float", "double", "half", "bfloat16"};
     return names[static_cast<std::size_t>(d)];
 }
 
 /// Bytes an element takes in memory.
 constexpr std::size_t size_of(dtype d) {
-    constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2};
     return sizes[static_cast<std::size_t>(d)];
 }
 
 constexpr bool is_floating(dtype d) {
-    return d == dtype::float32 || d == dtype::float64;
+    return d >= dtype::float32;
+}
+
+/// Whether elements are stored as `d` and computed with as float.
+constexpr bool is_half_float(dtype d) {
+    return d >= dtype::float16;
 }
 
 constexpr bool is_integer(dtype d) {
@@ -126,7 +155,9 @@ enum class dtype_set : std::uint16_t {
     words = 0b001'1000'0000, // unsigned, of 32 and of 64 bits
     int64 = 0b000'0001'0000,
     word64 = 0b001'0000'0000,
-    all = boolean | integers | floating,
+    computed = boolean | integers | floating,
+    half_floats = 0b1'1000'0000'0000, // an operation that does not accept them gets floats: see `builder`
+    all = computed | half_floats,
 };
 
 constexpr bool contains(dtype_set set, dtype d) {
@@ -147,6 +178,10 @@ constexpr std::string_view name_of(dtype_set set) {
     default: return "any dtype";
     }
 }
+
+/// The type in which operations compute on elements of `T`.
+template <class T>
+using computed_t = std::conditional_t<half_float<T>, float, T>;
 
 } // namespace v0
 } // namespace calque

@@ -64,6 +64,7 @@ public:
         n.attribute = attribute;
         n.input_count = static_cast<std::uint16_t>(count);
         dtype types[3]{};
+        dtype stored{}; // the half-float dtype of an input, if there is one
         for (int k = 0; k < count; ++k) {
             node const& input = nodes_[inputs[k]];
             if (input.region != region_ && !crosses_border(operation, k, attribute) && !is_visible(input.region)) {
@@ -72,8 +73,14 @@ public:
             if (k < 3) {
                 types[k] = input.type;
             }
+            if (is_half_float(input.type)) {
+                stored = input.type;
+            }
         }
         n.shape = infer(operation, op, inputs, count, attribute);
+        if (is_half_float(stored) && !contains(operation.accepts, stored)) {
+            return add_in_float(n, inputs, stored);
+        }
         n.type = rules(op).infer_type(types, attribute);
         return insert(n, inputs, operation.is_unique);
     }
@@ -284,6 +291,25 @@ private:
             }
         }
         return static_cast<std::uint16_t>(intern(result));
+    }
+
+    /// What is not compiled for numbers of two bytes: it is computed in float, and a floating result is rounded.
+    constexpr node_id add_in_float(node n, node_id const* inputs, dtype stored) {
+        auto const cast = [this](node_id id, dtype from, dtype to) {
+            if (nodes_[id].type != from) {
+                return id;
+            }
+            return add(code_of<ops::cast>, {id}, static_cast<std::uint64_t>(to));
+        };
+        node_id in_float[3]{};
+        dtype types[3]{};
+        for (int k = 0; k < n.input_count; ++k) {
+            bool const is_computed = k < info(n.op).first_shape_input;
+            in_float[k] = is_computed ? cast(inputs[k], stored, dtype::float32) : inputs[k];
+            types[k] = nodes_[in_float[k]].type;
+        }
+        n.type = rules(n.op).infer_type(types, n.attribute);
+        return cast(insert(n, in_float, info(n.op).is_unique), dtype::float32, stored);
     }
 
     // The common case of an elementwise operation, without asking its rule: one shape, beside scalars; -1 if not.

@@ -353,11 +353,11 @@ private:
         }
     }
 
-    /// `with_type_of` for sums, which bool is cast for.
+    /// `with_type_of` for sums: bool is cast for them, and numbers of two bytes.
     template <class Fn>
     static void with_number_type(dtype type, Fn fn) {
         with_type_of(type, [&]<class T>() {
-            if constexpr (!std::is_same_v<T, bool>) {
+            if constexpr (contains(dtype_set::numbers, dtype_of<T>)) {
                 fn.template operator()<T>();
             }
         });

@@ -39,6 +39,11 @@ struct functor_call {
     }
 };
 
+/// Whether there is a conversion: numbers of two bytes become float first, and other numbers go by way of it.
+template <class From, class To>
+inline constexpr bool is_converted =
+    half_float<From> ? std::is_same_v<To, float> : !half_float<To> || std::is_same_v<From, float>;
+
 template <class Engine, class From, class To>
 void cast_element(std::byte const* const* in, std::byte* result) {
     Engine::store(ops::cast::apply_to<To>(Engine::load(reinterpret_cast<From const*>(in[0]))),
@@ -51,7 +56,7 @@ element_function find_element_function(dtype type, dtype result) {
     return with_type_of(type, [&]<class T>() -> element_function {
         if constexpr (std::is_same_v<Op, ops::cast>) {
             return with_type_of(result, [&]<class To>() -> element_function {
-                if constexpr (Uses::template contains<Op, T, To>) {
+                if constexpr (is_converted<T, To> && Uses::template contains<Op, T, To>) {
                     return &cast_element<Engine, T, To>;
                 } else {
                     return nullptr;

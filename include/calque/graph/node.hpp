@@ -52,6 +52,8 @@ constexpr std::uint64_t to_bits(T value) {
         return std::bit_cast<std::uint32_t>(value);
     } else if constexpr (std::same_as<T, double>) {
         return std::bit_cast<std::uint64_t>(value);
+    } else if constexpr (half_float<T>) {
+        return value.bits();
     } else {
         return static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
     }
@@ -65,6 +67,8 @@ constexpr T from_bits(std::uint64_t bits) {
         return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     } else if constexpr (std::same_as<T, double>) {
         return std::bit_cast<double>(bits);
+    } else if constexpr (half_float<T>) {
+        return T::from_bits(static_cast<std::uint16_t>(bits));
     } else {
         return static_cast<T>(bits);
     }

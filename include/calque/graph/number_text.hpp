@@ -6,12 +6,11 @@
 #pragma once
 
 #include <calque/core/text.hpp>
+#include <calque/graph/node.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace calque {
 inline namespace v0 {
@@ -91,19 +90,18 @@ struct decimal {
 };
 
 /// The shortest decimal between the middles of `value` and its two neighbours.
-template <std::floating_point T>
+template <floating T>
 constexpr decimal shortest_decimal(T value) {
-    using bits_t = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     constexpr int precision = std::numeric_limits<T>::digits;
-    bits_t const bits = std::bit_cast<bits_t>(value);
+    std::uint64_t const bits = to_bits<T>(value);
     int const biased = static_cast<int>(bits >> (precision - 1));
-    bits_t const fraction = bits & ((bits_t{1} << (precision - 1)) - 1);
-    bits_t const mantissa = biased == 0 ? fraction : fraction | bits_t{1} << (precision - 1);
+    std::uint64_t const fraction = bits & ((std::uint64_t{1} << (precision - 1)) - 1);
+    std::uint64_t const mantissa = biased == 0 ? fraction : fraction | std::uint64_t{1} << (precision - 1);
     int const exponent = (biased == 0 ? 1 : biased) + std::numeric_limits<T>::min_exponent - 1 - precision;
 
     // value = numerator / denominator, and half the distance to a neighbour = gap / denominator. Below a power of two
     // the gap is half as wide, which is left aside: the text reads back all the same, now and then a digit longer.
-    natural numerator(std::uint64_t{mantissa} * 4);
+    natural numerator(mantissa * 4);
     natural denominator(4);
     natural gap(fraction == 0 ? 1 : 2);
     (exponent < 0 ? denominator : numerator).shift_left(exponent < 0 ? -exponent : exponent);
@@ -145,14 +143,14 @@ constexpr decimal shortest_decimal(T value) {
 } // namespace detail
 
 /// Appends the shortest text that reads back as `value`: `0.5`, `-3`, `1e-07`, `inf`, `nan`.
-template <std::floating_point T>
+template <floating T>
 constexpr text& append_number(text& out, T value) {
     if (value != value) {
         return out << "nan";
     }
-    if (std::bit_cast<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>(value) < 0) {
+    if (to_bits<T>(value) >> (8 * sizeof(T) - 1) != 0) {
         out << '-';
-        value = -value;
+        value = T(-value);
     }
     if (value == T(0)) {
         return out << '0';

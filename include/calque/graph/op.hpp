@@ -30,6 +30,7 @@ enum class op_kind : std::uint8_t {
 /// `passes::mapped_node` where an input that lends its elements has a batch axis in front, and returns the result with
 /// one. The families below state it once.
 struct op_defaults {
+    /// The dtypes that it is compiled for. Arrays of a half-float dtype that it does not accept reach it as float.
     static constexpr dtype_set accepts = dtype_set::all;
     static constexpr int cost = 1; // instructions a pack, for the fusion cost model
 
@@ -59,6 +60,8 @@ struct elementwise : op_defaults {
 /// An elementwise question: the result is bool.
 template <int Arity>
 struct predicate : elementwise<Arity> {
+    static constexpr dtype_set accepts = dtype_set::computed;
+
     static constexpr dtype infer_type(dtype const*, std::uint64_t) { return dtype::bool_; }
 };
 

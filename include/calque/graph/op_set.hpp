@@ -114,6 +114,7 @@ using op_at = type_at_t<typename detail::as_type_list<op_set>::type, static_cast
 /// What graphs know of an operation at run time and in constant evaluation.
 struct op_info {
     std::string_view name;
+    dtype_set accepts;
     op_kind kind;
     int arity; // -1: any number
     int cost;
@@ -134,7 +135,7 @@ namespace detail {
 
 template <class... Ops>
 struct op_table {
-    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed,
+    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed,
                                         Ops::first_shape_input, Ops::list_count}...};
 };
 

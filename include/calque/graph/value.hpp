@@ -41,7 +41,7 @@ constexpr value zero_of(value like) {
 }
 
 template <class T>
-concept number = std::integral<T> || std::floating_point<T>;
+concept number = arithmetic<T>;
 
 #define CALQUE_VALUE_OPERATOR(symbol, operation)                                                                       \
     constexpr value operator symbol(value a, value b) {                                                                \
@@ -112,7 +112,13 @@ constexpr value stop_gradient(value x) {
     return apply<ops::stop_gradient>(0, x);
 }
 constexpr value cast(value x, dtype to) {
-    return x.type() == to ? x : apply<ops::cast>(static_cast<std::uint64_t>(to), x);
+    if (x.type() == to) {
+        return x;
+    }
+    bool const is_far = (is_half_float(to) && x.type() != dtype::float32) ||
+                        (is_half_float(x.type()) && to != dtype::float32); // all but float go by way of it
+    value const from = is_far ? cast(x, dtype::float32) : x;
+    return from.type() == to ? from : apply<ops::cast>(static_cast<std::uint64_t>(to), from);
 }
 
 // ---- axes and extents
@@ -198,6 +204,9 @@ constexpr value segment_min(value x, value numbers, value like) {
 }
 /// 0, 1, 2, ... along an axis of `like`, extent 1 along its others.
 constexpr value iota_like(value like, int axis, dtype type) {
+    if (is_half_float(type)) {
+        return cast(iota_like(like, axis, dtype::float32), type);
+    }
     return apply<ops::iota>(static_cast<std::uint64_t>(type) << 4 | static_cast<std::uint64_t>(axis), like);
 }
 
@@ -222,7 +231,8 @@ constexpr value element_count(value x, axis_set axes, dtype type) {
     for (int axis = 0; axis < s.rank; ++axis) {
         if (contains(axes, axis)) {
             if (!is_static(s[axis])) {
-                return apply<ops::element_count>(axes | static_cast<std::uint64_t>(type) << 8, x);
+                auto const computed = is_half_float(type) ? dtype::float32 : type;
+                return cast(apply<ops::element_count>(axes | static_cast<std::uint64_t>(computed) << 8, x), type);
             }
             n *= s[axis];
         }

@@ -64,7 +64,7 @@ public:
 
     /// A scalar.
     template <class T>
-        requires(std::is_arithmetic_v<T> && element<typename detail::canonical<T>::type>)
+        requires(arithmetic<T> && element<typename detail::canonical<T>::type>)
     explicit any_array(T number) : type_(dtype_of<typename detail::canonical<T>::type>) {
         copy_elements(&number, [](int) { return std::int64_t{0}; });
     }
@@ -120,7 +120,7 @@ public:
 
     /// The number that a scalar is, `double(a)`. Throws `shape_error` if it is no scalar.
     template <class T>
-        requires std::is_arithmetic_v<T>
+        requires arithmetic<T>
     explicit operator T() const {
         if (extents_.rank != 0) {
             throw_other_rank(0);

@@ -164,7 +164,7 @@ CALQUE_INLINE constexpr auto refer_to(Array& array) {
 /// leaf.
 template <class Leaf, class A, class Where>
 CALQUE_INLINE constexpr auto bind_leaf(A const& leaf, Where const& where) {
-    if constexpr (std::is_arithmetic_v<A>) {
+    if constexpr (arithmetic<A>) {
         if constexpr (array_spec<Leaf>) {
             static_assert(Leaf::rank == 0, "calque: a number is passed where an array is declared");
             static_assert(std::is_same_v<typename detail::canonical<A>::type, typename Leaf::value_type>,
@@ -215,7 +215,7 @@ CALQUE_INLINE constexpr void bind_argument(Argument const& argument, Where const
 /// `shape_error` if it cannot be resized. A number is referred to as a scalar.
 template <array_spec Spec, class A>
 CALQUE_INLINE constexpr auto bind_output(A& output, extent_t const* extents) {
-    if constexpr (std::is_arithmetic_v<A>) {
+    if constexpr (arithmetic<A>) {
         static_assert(Spec::rank == 0, "calque: the result is an array: a number cannot receive it");
         static_assert(std::is_same_v<A, typename Spec::value_type>, "calque: the output's dtype is not the result's");
         return array_ref<A, 0, true>{&output};

@@ -95,6 +95,7 @@ enum class dlpack_code : std::uint8_t { signed_integer, unsigned_integer, floati
 
 constexpr dlpack_code dlpack_code_of(dtype d) {
     return d == dtype::bool_                         ? dlpack_code::boolean
+           : d == dtype::bfloat16                    ? dlpack_code::bfloat
            : is_floating(d)                          ? dlpack_code::floating
            : d >= dtype::uint8 && d <= dtype::uint64 ? dlpack_code::unsigned_integer
                                                      : dlpack_code::signed_integer;
@@ -116,7 +117,7 @@ dtype dtype_of_dlpack(T const& t) {
             << (t.dtype.code < std::size(kinds) ? kinds[t.dtype.code] : "an unknown kind") << ' '
             << static_cast<int>(t.dtype.bits) << " with " << static_cast<int>(t.dtype.lanes)
             << (t.dtype.lanes == 1 ? " lane" : " lanes")
-            << ": calque has bool, integers of 8 to 64 bits, float and double";
+            << ": calque has bool, integers of 8 to 64 bits, half, bfloat16, float and double";
     throw dtype_error(message.string());
 }
 

@@ -105,7 +105,7 @@ template <class A>
 /// An array of these extents, or a number. Its elements have no values yet, where the type allows that.
 template <class A>
 CALQUE_INLINE A make_array(extent_t const* extents) {
-    if constexpr (std::is_arithmetic_v<A>) {
+    if constexpr (arithmetic<A>) {
         return A{};
     } else if constexpr (detail::is_xtensor_container_v<A>) {
         typename A::shape_type sizes;

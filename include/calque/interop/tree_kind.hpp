@@ -139,7 +139,7 @@ constexpr tree_kind kind_of() {
         return tree_kind::custom;
     } else if constexpr (std::is_same_v<A, bool>) {
         return tree_kind::boolean;
-    } else if constexpr (std::is_arithmetic_v<A>) {
+    } else if constexpr (arithmetic<A>) {
         return element<typename canonical<A>::type> ? tree_kind::number : tree_kind::unsupported;
     } else if constexpr (is_family_v<A>) {
         return tree_kind::family;

@@ -132,7 +132,7 @@ constexpr auto tree_map(Fn&& fn, Tree&& tree, Others&&... others) {
                           "calque: tree_map: the function returns an unevaluated xtensor expression: return "
                           "xt::eval(...)");
             // A double where the field is a float: converted, as an assignment would. An integer takes no fraction.
-            if constexpr (std::is_floating_point_v<Leaf> && std::is_floating_point_v<result>) {
+            if constexpr (floating<Leaf> && floating<result>) {
                 return static_cast<Leaf>(
                     fn(detail::leaf_at<I, plain>(tree), detail::leaf_at<I, std::remove_cvref_t<Others>>(others)...));
             } else {

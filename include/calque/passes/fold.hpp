@@ -80,7 +80,9 @@ using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide
 constexpr bool fold(graph::op_code code, dtype type, std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
     constexpr detail::foldable_ops ops{};
     switch (type) {
-    case dtype::bool_: return false;
+    case dtype::bool_:
+    case dtype::float16:
+    case dtype::bfloat16: return false;
     case dtype::float32:
         return detail::fold_any(ops, code, type, graph::from_bits<float>(a), graph::from_bits<float>(b), result);
     case dtype::float64:
@@ -96,9 +98,18 @@ constexpr bool fold(graph::op_code code, dtype type, std::uint64_t a, std::uint6
 
 /// The bits of a constant converted to another dtype; false if the value does not fit.
 constexpr bool fold_cast(dtype from, dtype to, std::uint64_t bits, std::uint64_t& result) {
-    return with_type_of(from, [&]<class T>() {
+    if (is_half_float(from)) { // to float
+        float const x = from == dtype::float16 ? float(graph::from_bits<half>(bits)) : graph::from_bits<bfloat16>(bits);
+        result = graph::constant_bits(to, x);
+        return true;
+    }
+    if (is_half_float(to)) { // from float
+        result = graph::constant_bits(to, graph::from_bits<float>(bits));
+        return true;
+    }
+    return with_computed_type_of(from, [&]<class T>() {
         T const x = graph::from_bits<T>(bits);
-        return with_type_of(to, [&]<class U>() {
+        return with_computed_type_of(to, [&]<class U>() {
             if constexpr (std::is_floating_point_v<T> && !std::is_same_v<U, bool>) {
                 if (!detail::is_moderate(x) || (std::is_integral_v<U> && !(x > T(-100) && x < T(100)))) {
                     return false;

@@ -68,6 +68,9 @@ private:
             if (to_[in[0]].type == n.type) {
                 return in[0];
             }
+            if (is_half_float(n.type) && to_[in[0]].op == n.op && to_[to_.input(in[0], 0)].type == n.type) {
+                return to_.input(in[0], 0); // to float and back
+            }
             std::uint64_t bits = 0;
             if (is_constant(in[0]) && fold_cast(to_[in[0]].type, n.type, to_[in[0]].attribute, bits)) {
                 return to_.constant(n.type, bits);

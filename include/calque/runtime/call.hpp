@@ -93,7 +93,7 @@ public:
     CALQUE_INLINE bool would_lose_arguments(plan const& p, Outputs& outputs) const {
         bool fit = true;
         for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) CALQUE_INLINE_LAMBDA {
-            if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<decltype(leaf)>>) {
+            if constexpr (!arithmetic<std::remove_cvref_t<decltype(leaf)>>) {
                 fit &= calque::detail::has_extents(leaf, extents_of(p, index));
             }
         });
@@ -169,7 +169,7 @@ private:
         bool loses = false;
         for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) {
             using A = std::remove_cvref_t<decltype(leaf)>;
-            if constexpr (!std::is_arithmetic_v<A>) {
+            if constexpr (!arithmetic<A>) {
                 extent_t const* const wanted = extents_of(p, index);
                 if (!calque::detail::has_extents(leaf, wanted)) {
                     if constexpr (is_resizable_v<A>) {

@@ -38,7 +38,7 @@ constexpr bool is_traceable() {
 template <class R>
 auto to_any(R&& result) {
     using plain = std::remove_cvref_t<R>;
-    if constexpr (array_argument<plain> || std::is_arithmetic_v<plain>) {
+    if constexpr (array_argument<plain> || arithmetic<plain>) {
         return any_array(std::forward<R>(result));
     } else {
         static_assert(is_positional_v<plain>,

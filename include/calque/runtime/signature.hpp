@@ -109,7 +109,7 @@ CALQUE_INLINE bool extents_suit(Args const&... args) {
     auto const read = [&](auto const& argument) {
         for_each_leaf(argument, [&](auto const& x) {
             using A = std::remove_cvref_t<decltype(x)>;
-            if constexpr (!std::is_arithmetic_v<A>) {
+            if constexpr (!arithmetic<A>) {
                 for (int axis = 0; axis < array_adaptor<A>::rank; ++axis) {
                     actual[leaf].push_back(array_adaptor<A>::extent(x, axis));
                 }
@@ -180,7 +180,7 @@ template <class... Args>
         text where;
         where << "argument " << argument;
         for_each_leaf_with_path(x, where.string(), [&](std::string const& path, auto const& leaf) {
-            if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<decltype(leaf)>>) {
+            if constexpr (!arithmetic<std::remove_cvref_t<decltype(leaf)>>) {
                 message << (message.view().back() == 'r' ? " " : ", ") << path << " of shape " << shape_of(leaf);
             }
         });

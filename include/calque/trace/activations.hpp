@@ -15,20 +15,20 @@ inline namespace v0 {
 /// (D. Hendrycks, K. Gimpel, "Gaussian error linear units", 2016; `gelu_tanh` is their approximation, off by 5e-4.)
 template <handle X>
 constexpr auto gelu(X const& x) {
-    return x * 0.5 * erfc(x * (-0.5 * std::numbers::sqrt2));
+    return detail::in_float(x, [](auto const& v) { return v * 0.5 * erfc(v * (-0.5 * std::numbers::sqrt2)); });
 }
 
 /// x (1 + tanh(u)) / 2 = x sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 template <handle X>
 constexpr auto gelu_tanh(X const& x) {
     constexpr double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-    return x * sigmoid(x * (square(x) * (slope * 0.044715) + slope));
+    return detail::in_float(x, [](auto const& v) { return v * sigmoid(v * (square(v) * (slope * 0.044715) + slope)); });
 }
 
 /// x sigmoid(x).
 template <handle X>
 constexpr auto silu(X const& x) {
-    return x * sigmoid(x);
+    return detail::in_float(x, [](auto const& v) { return v * sigmoid(v); });
 }
 
 /// x where it is positive, else scale (exp(x) - 1). (exp sees no positive x: its derivative would overflow.)

@@ -11,9 +11,9 @@ inline namespace v0 {
 template <class T, class U>
 inline constexpr bool same_dtype = std::is_same_v<T, U>;
 template <class Array, class Number>
-inline constexpr bool takes_number = std::is_floating_point_v<Array> || !std::is_floating_point_v<Number>;
+inline constexpr bool takes_number = floating<Array> || !floating<Number>;
 template <class Op, element T>
-inline constexpr bool takes_dtype = contains(Op::accepts, dtype_of<T>);
+inline constexpr bool takes_dtype = contains(Op::accepts, dtype_of<computed_t<T>>);
 
 namespace detail {
 
@@ -54,7 +54,8 @@ consteval auto common_element(dtype_tag<First>, dtype_tag<Rest>...) {
                 "calque: an integer array meets a floating number: write calque::cast<float>(x), or an integer");
             return dtype_tag<Array>{};
         } else {
-            return dtype_tag<typename canonical<std::common_type_t<T, U>>::type>{};
+            using common = std::common_type_t<computed_t<T>, computed_t<U>>;
+            return dtype_tag<std::conditional_t<std::is_same_v<T, U>, T, typename canonical<common>::type>>{};
         }
     }
 }
@@ -141,6 +142,19 @@ constexpr auto apply_elementwise(X const&... x) {
 /// A handle of the same kind (weak or not) as `X` with dtype `T`.
 template <class X, class T>
 using like_t = result_t<T, X>;
+
+/// What `compute` makes of `x`, whose dtype it has. Numbers of two bytes are float meanwhile: the result is rounded
+/// once.
+template <handle X>
+constexpr X in_float(X const& x, auto compute) {
+    using T = typename X::value_type;
+    if constexpr (half_float<T>) {
+        auto const y = compute(like_t<X, float>(graph::cast(x.value(), dtype::float32), x.shared()));
+        return X(graph::cast(y.value(), dtype_of<T>), y.shared());
+    } else {
+        return compute(x);
+    }
+}
 
 } // namespace detail
 } // namespace v0

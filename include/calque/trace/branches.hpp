@@ -14,7 +14,7 @@ struct branch_result {
     using type = First;
 };
 template <class First, class Second, class... Rest>
-    requires(std::is_arithmetic_v<First> && !std::is_arithmetic_v<Second>)
+    requires(arithmetic<First> && !arithmetic<Second>)
 struct branch_result<First, Second, Rest...> : branch_result<Second, Rest...> {};
 
 template <class Fn>

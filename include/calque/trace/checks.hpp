@@ -50,7 +50,7 @@ constexpr void assert_finite(X const& x, char const* message = "assert_finite: a
     for_each_leaf(x, [message]<class Leaf>(Leaf const& leaf) {
         if constexpr (handle<Leaf>) {
             using T = detail::element_of_t<Leaf>;
-            if constexpr (std::is_floating_point_v<T>) {
+            if constexpr (floating<T>) {
                 check(abs(leaf) < std::numeric_limits<T>::infinity(), message);
             }
         }

@@ -14,7 +14,7 @@ namespace detail {
 /// A number that is differentiated by becomes a handle of a graph of its own.
 template <class X>
 constexpr auto differentiable(X const& x) {
-    if constexpr (std::is_arithmetic_v<X>) {
+    if constexpr (arithmetic<X>) {
         using T = typename canonical<X>::type;
         auto* const owner = new shared_builder;
         return weak_expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(x))}, owner);
@@ -29,7 +29,7 @@ constexpr void make_fresh(Leaf& leaf) {
     static_assert(handle<Leaf>, "calque: a tree that is differentiated by holds traced values only: this number "
                                 "is a constant");
     if constexpr (handle<Leaf>) {
-        static_assert(std::is_floating_point_v<typename Leaf::value_type>,
+        static_assert(floating<typename Leaf::value_type>,
                       "calque: integers and bool have no gradient: differentiate by another argument, or pass "
                       "them in one of their own");
         leaf = Leaf(graph::apply<graph::ops::fresh>(0, leaf.value()), leaf.shared());

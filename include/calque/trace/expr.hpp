@@ -197,7 +197,7 @@ concept handle = detail::is_expr<X> || detail::is_weak_expr<X>;
 
 /// What an operation takes: a handle, or a number.
 template <class X>
-concept operand = handle<X> || std::is_arithmetic_v<X>;
+concept operand = handle<X> || arithmetic<X>;
 
 } // namespace v0
 } // namespace calque

@@ -53,7 +53,7 @@ private:
 /// A tree of handles, in which variables are what they are worth now.
 template <class X>
 constexpr auto read_variables(X const& x) {
-    if constexpr (std::is_arithmetic_v<X> || std::is_same_v<traced_t<X>, X>) {
+    if constexpr (arithmetic<X> || std::is_same_v<traced_t<X>, X>) {
         return x;
     } else {
         current_values values(x);

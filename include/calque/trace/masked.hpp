@@ -42,9 +42,11 @@ constexpr auto masked_count(X const& x, Mask const& mask) {
 /// The mean over some axes of the elements where `mask` is true; NaN of none. Floating dtypes only.
 template <int... Axes, handle X, handle Mask>
 constexpr auto masked_mean(X const& x, Mask const& mask) {
-    static_assert(std::is_floating_point_v<typename X::value_type>,
+    static_assert(floating<typename X::value_type>,
                   "calque: masked_mean takes float or double: write calque::cast<float>(x)");
-    return masked_sum<Axes...>(x, mask) / masked_count<Axes...>(x, mask);
+    return detail::in_float(x, [&mask](auto const& v) {
+        return masked_sum<Axes...>(v, mask) / masked_count<Axes...>(v, mask);
+    });
 }
 
 /// The largest element where `mask` is true; -infinity, or the lowest integer, of none.

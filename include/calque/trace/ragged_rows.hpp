@@ -81,7 +81,7 @@ constexpr auto row_sum(traced_ragged<Spec> const& batch) {
 template <class Spec>
 constexpr auto row_mean(traced_ragged<Spec> const& batch) {
     using T = typename Spec::value_type;
-    static_assert(std::is_floating_point_v<T>, "calque: row_mean takes float or double: write calque::cast<float>(x)");
+    static_assert(floating<T>, "calque: row_mean takes float or double: write calque::cast<float>(x)");
     auto const total = row_sum(batch);
     graph::value const count = cast<T>(row_lengths(batch)).value();
     graph::axis_set const others = graph::all_axes(total.value()) & ~graph::axis_set{1};

@@ -17,15 +17,15 @@ namespace detail {
 template <class Op, class Result, bool Keep, int... Axes, class X>
 constexpr Result reduce(X const& x, std::string_view name, auto fold) {
     meeting const at(x);
-    graph::value const v = at.template import <element_of_t<X>>(x);
+    graph::value const v = at.template import <computed_t<element_of_t<X>>>(x);
     graph::axis_set const axes = axis_set_of<Op, Axes...>(v, v.rank(), name);
-    graph::value const folded = fold(v, axes);
+    graph::value const folded = graph::cast(fold(v, axes), dtype_of<typename Result::value_type>);
     return at.template wrap<Result>(Keep ? folded : graph::squeeze(folded, axes));
 }
 
 /// The dtype in which elements are summed: integers and bool in int64.
 template <class T>
-using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;
+using sum_element = std::conditional_t<floating<T>, T, std::int64_t>;
 
 } // namespace detail
 
@@ -43,7 +43,7 @@ using sum_element = std::conditional_t<std::is_floating_point_v<T>, T, std::int6
 
 /// The sum over some axes; 0 over an empty one. bool and integers are summed as int64.
 CALQUE_REDUCTION(sum, sum, detail::sum_element<T>, ([](graph::value v, graph::axis_set axes) {
-                     return graph::sum(graph::cast(v, dtype_of<detail::sum_element<T>>), axes);
+                     return graph::sum(graph::cast(v, dtype_of<computed_t<detail::sum_element<T>>>), axes);
                  }))
 
 /// The largest element along some axes; NaN if there is one. An empty axis is an error.
@@ -60,26 +60,26 @@ CALQUE_REDUCTION(min, reduce_min, T, ([](graph::value v, graph::axis_set axes) {
 
 /// The arithmetic mean over some axes; NaN over an empty one. Floating dtypes only.
 CALQUE_REDUCTION(mean, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(std::is_floating_point_v<T>,
+                     static_assert(floating<T>,
                                    "calque: mean takes float or double: write calque::cast<float>(x)");
                      return graph::mean(v, axes);
                  }))
 
 /// The product over some axes; 1 over an empty one. bool and integers are multiplied as int64.
 CALQUE_REDUCTION(prod, reduce_product, detail::sum_element<T>, ([](graph::value v, graph::axis_set axes) {
-                     return graph::reduce_product(graph::cast(v, dtype_of<detail::sum_element<T>>), axes);
+                     return graph::reduce_product(graph::cast(v, dtype_of<computed_t<detail::sum_element<T>>>), axes);
                  }))
 
 /// The variance over some axes: the mean of the squared distances from the mean. Floating dtypes only.
 CALQUE_REDUCTION(var, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(std::is_floating_point_v<T>,
+                     static_assert(floating<T>,
                                    "calque: var takes float or double: write calque::cast<float>(x)");
                      return graph::variance(v, axes);
                  }))
 
 /// The standard deviation over some axes: the square root of `var`. Floating dtypes only.
 CALQUE_REDUCTION(std, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(std::is_floating_point_v<T>,
+                     static_assert(floating<T>,
                                    "calque: std takes float or double: write calque::cast<float>(x)");
                      return graph::apply<graph::ops::sqrt>(0, graph::variance(v, axes));
                  }))

@@ -12,7 +12,7 @@ namespace detail {
 /// A constant as a handle, in a graph of its own.
 template <class X>
 constexpr auto as_handle(X const& x) {
-    if constexpr (std::is_arithmetic_v<X>) {
+    if constexpr (arithmetic<X>) {
         using T = typename canonical<X>::type;
         auto* const owner = new shared_builder;
         return weak_expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(x)))}, owner);
@@ -36,7 +36,7 @@ public:
     /// A leaf as a node of this graph, with dtype `T`.
     template <class T, class X>
     constexpr graph::node_id import(X const& x) {
-        if constexpr (std::is_arithmetic_v<X>) {
+        if constexpr (arithmetic<X>) {
             return owner_->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(x)));
         } else {
             if (x.value().owner != owner_) {

@@ -64,7 +64,7 @@ struct user_operation_table {
     }
 
     static constexpr graph::user_operation make() {
-        if constexpr (std::is_floating_point_v<T> && has_derivative(std::make_index_sequence<Count>{})) {
+        if constexpr (floating<T> && has_derivative(std::make_index_sequence<Count>{})) {
             return {Op::name, &run, &vjp};
         } else {
             return {Op::name, &run, nullptr};
@@ -94,7 +94,8 @@ struct user_operation_table {
 template <class Op, operand... X>
     requires(handle<X> || ...)
 constexpr auto apply(X const&... x) {
-    using T = detail::common_element_t<Op, X...>;
+    using Element = detail::common_element_t<Op, X...>;
+    using T = computed_t<Element>;
     static_assert(
         requires(T element) {
             { Op::apply((static_cast<void>(x), element)...) } -> std::same_as<T>;
@@ -115,7 +116,7 @@ constexpr auto apply(X const&... x) {
     auto const number =
         static_cast<std::uint64_t>(owner.intern(detail::user_operation_table<Op, T, sizeof...(X)>::value));
     graph::node_id const id = owner.add(graph::code_of<graph::ops::user_function>, inputs, count, number);
-    return at.template wrap<detail::result_t<T, X...>>({&owner, id});
+    return at.template wrap<detail::result_t<Element, X...>>(graph::cast({&owner, id}, dtype_of<Element>));
 }
 
 } // namespace v0

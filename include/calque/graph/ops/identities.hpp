@@ -135,6 +135,7 @@ struct assigned : identity_op {
 /// Both have one rank. It stands where only the call knows the extents: where they agree, a plan drops it.
 struct sum_to : identity_op {
     static constexpr std::string_view name = "sum_to";
+    static constexpr dtype_set accepts = dtype_set::computed;
     static constexpr int arity = 2;
     static constexpr int first_shape_input = 1;
 

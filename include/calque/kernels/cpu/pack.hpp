@@ -7,6 +7,7 @@
 
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 #include <calque/kernels/cpu/pack_convert.hpp>
+#include <calque/kernels/cpu/pack_half.hpp>
 #include <calque/kernels/cpu/pack_integer.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/pack_reduce.hpp>
