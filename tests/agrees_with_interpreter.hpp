@@ -16,7 +16,7 @@ calque::graph::tensor tensor_of(xt::xtensor<T, Rank> const& x) {
     return calque::graph::tensor::copy_of(calque::shape_of(x), x.data());
 }
 template <class T>
-    requires std::is_arithmetic_v<T>
+    requires calque::arithmetic<T>
 calque::graph::tensor tensor_of(T x) {
     return calque::graph::tensor::copy_of(calque::shape{}, &x);
 }
@@ -40,7 +40,7 @@ bool agrees_with_interpreter(F const& fn, Args const&... args) {
         calque::graph::tensor const& want = expected[next++];
         void const* data = &leaf;
         std::size_t bytes = sizeof leaf;
-        if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<decltype(leaf)>>) {
+        if constexpr (!calque::arithmetic<std::remove_cvref_t<decltype(leaf)>>) {
             data = leaf.data();
             bytes = leaf.size() * sizeof(*leaf.data());
         }
