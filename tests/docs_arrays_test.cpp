@@ -82,6 +82,14 @@ TEST_CASE("Eigen") {
 }
 #endif
 
+TEST_CASE("half and bfloat16") {
+    xt::xtensor<calque::half, 1> h = {calque::half(0.5), calque::half(2)};
+    auto squares = calque::function([](auto x) { return x * x; });
+    xt::xtensor<calque::half, 1> s = squares(h);
+    float quarter = s(0);
+    CHECK(quarter == 0.25f);
+}
+
 TEST_CASE("DLPack") {
     xt::xtensor<float, 2> y = {{1, 2, 3}, {4, 5, 6}};
     auto* tensor = calque::to_dlpack(std::move(y)); // keeps y's elements; whoever gets it calls its deleter

@@ -43,6 +43,7 @@ std::string name_of_set(calque::dtype_set set) {
     case calque::dtype_set::integers: return "integers";
     case calque::dtype_set::floating: return "float, double";
     case calque::dtype_set::numbers: return "numbers";
+    case calque::dtype_set::computed: return "bool, numbers";
     case calque::dtype_set::bits: return "bool, integers";
     case calque::dtype_set::words: return "uint32, uint64";
     case calque::dtype_set::word64: return "uint64";
