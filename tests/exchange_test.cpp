@@ -159,7 +159,6 @@ TEST_CASE("files that are not what they should be") {
     };
     std::string const numbers = bytes_of(elements);
     CHECK(contains(message(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", numbers)), "'<c8'"));
-    CHECK(contains(message(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", numbers)), "'<c8'"));
     CHECK(contains(message(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (7,), }", numbers)), "shorter"));
     CHECK(contains(
         message(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (9999999999, 9999999999, 9999), }", numbers)),

@@ -89,15 +89,25 @@ struct decimal {
     int point = 0;
 };
 
-/// The shortest decimal between the middles of `value` and its two neighbours.
-template <floating T>
-constexpr decimal shortest_decimal(T value) {
-    constexpr int precision = std::numeric_limits<T>::digits;
-    std::uint64_t const bits = to_bits<T>(value);
+/// How the bits of a floating number are laid out.
+struct floating_bits {
+    int width;
+    int precision;
+    int min_exponent;
+
+    constexpr std::uint64_t sign() const { return std::uint64_t{1} << (width - 1); }
+    constexpr std::uint64_t infinity() const {
+        return ((std::uint64_t{1} << (width - precision)) - 1) << (precision - 1);
+    }
+};
+
+/// The shortest decimal between the middles of a positive number and its two neighbours.
+constexpr decimal shortest_decimal(std::uint64_t bits, floating_bits const& layout) {
+    int const precision = layout.precision;
     int const biased = static_cast<int>(bits >> (precision - 1));
     std::uint64_t const fraction = bits & ((std::uint64_t{1} << (precision - 1)) - 1);
     std::uint64_t const mantissa = biased == 0 ? fraction : fraction | std::uint64_t{1} << (precision - 1);
-    int const exponent = (biased == 0 ? 1 : biased) + std::numeric_limits<T>::min_exponent - 1 - precision;
+    int const exponent = (biased == 0 ? 1 : biased) + layout.min_exponent - 1 - precision;
 
     // value = numerator / denominator, and half the distance to a neighbour = gap / denominator. Below a power of two
     // the gap is half as wide, which is left aside: the text reads back all the same, now and then a digit longer.
@@ -140,25 +150,21 @@ constexpr decimal shortest_decimal(T value) {
     return result;
 }
 
-} // namespace detail
-
-/// Appends the shortest text that reads back as `value`: `0.5`, `-3`, `1e-07`, `inf`, `nan`.
-template <floating T>
-constexpr text& append_number(text& out, T value) {
-    if (value != value) {
+constexpr text& append_floating(text& out, std::uint64_t bits, floating_bits const& layout) {
+    std::uint64_t const magnitude = bits & ~layout.sign();
+    if (magnitude > layout.infinity()) {
         return out << "nan";
     }
-    if (to_bits<T>(value) >> (8 * sizeof(T) - 1) != 0) {
+    if (magnitude != bits) {
         out << '-';
-        value = T(-value);
     }
-    if (value == T(0)) {
+    if (magnitude == 0) {
         return out << '0';
     }
-    if (value > std::numeric_limits<T>::max()) {
+    if (magnitude == layout.infinity()) {
         return out << "inf";
     }
-    detail::decimal const d = detail::shortest_decimal(value);
+    decimal const d = shortest_decimal(magnitude, layout);
     bool const is_plain = d.point > -4 && d.point <= 16; // as Python chooses it
     int const point = is_plain ? d.point : 1;
     for (int i = point < 1 ? point - 1 : 0; i < d.count || i < point; ++i) {
@@ -171,6 +177,16 @@ constexpr text& append_number(text& out, T value) {
         out << 'e' << (d.point - 1);
     }
     return out;
+}
+
+} // namespace detail
+
+/// Appends the shortest text that reads back as `value`: `0.5`, `-3`, `1e-07`, `inf`, `nan`.
+template <floating T>
+constexpr text& append_number(text& out, T value) {
+    using limits = std::numeric_limits<T>;
+    return detail::append_floating(out, to_bits<T>(value),
+                                   {static_cast<int>(8 * sizeof(T)), limits::digits, limits::min_exponent});
 }
 
 template <std::integral T>
