@@ -169,13 +169,19 @@ TEST_CASE_TEMPLATE("kernels are the interpreter's, bit by bit", T, half, bfloat1
     };
     auto const places = [](auto x, auto y, auto row) {
         auto const both = calque::concatenate<0>(x, transpose(transpose(y)));
-        return std::tuple{calque::flip<1>(both), calque::view(both, calque::range(0, calque::dyn, 2)),
-                          calque::pad(x, 0.5, calque::padding{1, 1}), calque::sort<-1>(x), calque::argsort<-1>(y),
-                          x.at(0).set(row), calque::cumprod<0>(x), calque::roll<1>(x, 2),
+        return std::tuple{calque::flip<1>(both),
+                          calque::view(both, calque::range(0, calque::dyn, 2)),
+                          calque::pad(x, 0.5, calque::padding{1, 1}),
+                          calque::sort<-1>(x),
+                          calque::argsort<-1>(y),
+                          x.at(0).set(row),
+                          calque::cumprod<0>(x),
+                          calque::roll<1>(x, 2),
                           calque::take<1>(x, calque::argsort<-1>(row))};
     };
     for (std::size_t const n : {1u, 2u, 15u, 33u}) {
-        auto const x = numbers<T>(std::array<std::size_t, 2>{3, n}, 4), y = numbers<T>(std::array<std::size_t, 2>{3, n}, 5);
+        auto const x = numbers<T>(std::array<std::size_t, 2>{3, n}, 4),
+                   y = numbers<T>(std::array<std::size_t, 2>{3, n}, 5);
         auto const row = numbers<T>(std::array{n}, 6);
         CHECK(tests::agrees_with_interpreter(elementwise, x, y, row));
         CHECK(tests::agrees_with_interpreter(places, x, y, row));
@@ -183,7 +189,8 @@ TEST_CASE_TEMPLATE("kernels are the interpreter's, bit by bit", T, half, bfloat1
 }
 
 TEST_CASE_TEMPLATE("products are sums of floats", T, half, bfloat16) {
-    auto const a = numbers<T>(std::array<std::size_t, 2>{7, 40}, 7), b = numbers<T>(std::array<std::size_t, 2>{40, 9}, 8);
+    auto const a = numbers<T>(std::array<std::size_t, 2>{7, 40}, 7),
+               b = numbers<T>(std::array<std::size_t, 2>{40, 9}, 8);
     xt::xtensor<T, 2> const c = calque::function([](auto x, auto y) { return calque::matmul(x, y); })(a, b);
     for (std::size_t i = 0; i < 7; ++i) {
         for (std::size_t j = 0; j < 9; ++j) {
@@ -224,9 +231,8 @@ TEST_CASE_TEMPLATE("gradients have the dtype of their arguments", T, half, bfloa
     CHECK(float{d(0)} == 2);
     T const scalar = calque::function(calque::grad([](auto v) { return calque::sum(v * v); }))(T(1.5f));
     CHECK(float{scalar} == 3);
-    auto const [y, dy] = calque::function([](auto v, auto u) {
-        return calque::jvp([](auto z) { return z * z; })(std::tuple{v}, std::tuple{u});
-    })(x, x);
+    auto const [y, dy] = calque::function(
+        [](auto v, auto u) { return calque::jvp([](auto z) { return z * z; })(std::tuple{v}, std::tuple{u}); })(x, x);
     CHECK(dy(5) == T(2 * float{T(float{x(5)} * float{x(5)})}));
     CHECK(y(5) == T(float{x(5)} * float{x(5)}));
 }
@@ -268,8 +274,8 @@ TEST_CASE("variables, trees, loops, batches, operations of users") {
     auto const loops = [](auto rows) {
         auto const [last, tops] = calque::scan(
             [](auto h, auto row) {
-                auto const next = calque::cond(calque::max(row) > 0.5, [&] { return h * 0.5 + row; },
-                                               [&] { return h - row; });
+                auto const next =
+                    calque::cond(calque::max(row) > 0.5, [&] { return h * 0.5 + row; }, [&] { return h - row; });
                 return std::tuple{next, calque::max(next)};
             },
             calque::view(rows, 0), rows);
@@ -289,8 +295,8 @@ TEST_CASE("numbers of two bytes as arguments take part like other numbers") {
     xt::xtensor<half, 1> const x = numbers<half>(std::array<std::size_t, 1>{3}, 14);
     xt::xtensor<half, 1> const y = f(x, half(0.5), 3);
     CHECK(y(1) == half(float{x(1)} * 1.5f));
-    xt::xtensor<double, 1> const d = calque::function([](auto a, auto s) { return a * s; })(
-        xt::xtensor<double, 1>{1., 2.}, bfloat16(3));
+    xt::xtensor<double, 1> const d =
+        calque::function([](auto a, auto s) { return a * s; })(xt::xtensor<double, 1>{1., 2.}, bfloat16(3));
     CHECK(d(1) == 6);
 }
 
@@ -305,8 +311,9 @@ TEST_CASE("files, arrays of any dtype, and texts") {
     std::remove(path.c_str());
     CHECK(read.type() == calque::dtype::float16);
     CHECK(read.as<xt::xtensor<half, 2>>()(2, 4) == x(2, 4));
-    auto const f = calque::function([](auto a) { return calque::sum(a * 2); })
-                       .dispatch<calque::dtypes<float, half, bfloat16>, calque::ranks<1, 2>>();
+    auto const f = calque::function([](auto a) {
+                       return calque::sum(a * 2);
+                   }).dispatch<calque::dtypes<float, half, bfloat16>, calque::ranks<1, 2>>();
     calque::any_array const sum = f(read);
     CHECK(sum.type() == calque::dtype::float16);
     float expected = 0;

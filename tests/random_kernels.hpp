@@ -37,10 +37,9 @@ void check_result(Result const& given, tensor const& expected, tolerance allowed
     CHECK(difference(y, expected, allowed) == "");
 }
 
-/// Runs `random_function<Seed, Nodes, Kind>` on [rows, Columns], [Columns] and [rows, 1] for some numbers of rows.
-template <unsigned Seed, int Nodes, mix Kind, int Columns>
-void check_random_function(std::initializer_list<calque::extent_t> row_counts = {1, 2, 7, 16, 33}) {
-    using traced = random_function<Seed, Nodes, Kind>;
+/// Runs a function of [rows, Columns], [Columns] and [rows, 1] that returns two arrays, for some numbers of rows.
+template <class traced, int Columns>
+void check_kernels(std::initializer_list<calque::extent_t> row_counts, tolerance allowed) {
     constexpr calque::extent_t rows = calque::dim("rows");
     using compiled = calque::runtime::compiled<traced, calque::spec<float, rows, Columns>, calque::spec<float, Columns>,
                                                calque::spec<float, rows, 1>>;
@@ -57,13 +56,29 @@ void check_random_function(std::initializer_list<calque::extent_t> row_counts = 
         auto const x = to_xtensor<2>(arguments[0]);
         auto const row = to_xtensor<1>(arguments[1]);
         auto const column = to_xtensor<2>(arguments[2]);
-        auto const [everything, midst] = f(calque::with_shape<rows, Columns>(x), calque::with_shape<Columns>(row),
-                                           calque::with_shape<rows, 1>(column));
-        INFO("seed ", Seed, ", ", Nodes, " nodes, ", Columns, " columns, ", n, " rows");
-        constexpr tolerance allowed = Kind == mix::smooth ? tolerance{1e-4, 1e-4} : tolerance{};
-        check_result(everything, expected[0], allowed);
-        check_result(midst, expected[1], allowed);
+        auto const [y, z] = f(calque::with_shape<rows, Columns>(x), calque::with_shape<Columns>(row),
+                              calque::with_shape<rows, 1>(column));
+        INFO(Columns, " columns, ", n, " rows");
+        check_result(y, expected[0], allowed);
+        check_result(z, expected[1], allowed);
     }
+}
+
+inline constexpr std::initializer_list<calque::extent_t> some_rows = {1, 2, 7, 16, 33};
+
+/// Runs `random_function<Seed, Nodes, Kind>`.
+template <unsigned Seed, int Nodes, mix Kind, int Columns>
+void check_random_function(std::initializer_list<calque::extent_t> row_counts = some_rows) {
+    INFO("seed ", Seed, ", ", Nodes, " nodes");
+    check_kernels<random_function<Seed, Nodes, Kind>, Columns>(row_counts, Kind == mix::smooth ? tolerance{1e-4, 1e-4}
+                                                                                               : tolerance{});
+}
+
+/// Runs the gradients of a random function.
+template <unsigned Seed, int Nodes, mix Kind, int Columns>
+void check_random_gradient(std::initializer_list<calque::extent_t> row_counts = some_rows) {
+    INFO("gradients, seed ", Seed, ", ", Nodes, " nodes");
+    check_kernels<random_gradient<Seed, Nodes, Kind>, Columns>(row_counts, {1e-3, 1e-3});
 }
 
 } // namespace tests

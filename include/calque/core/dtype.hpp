@@ -120,8 +120,8 @@ constexpr decltype(auto) with_type_of(dtype d, Fn&& fn) {
 
 /// The name that users read and write: `float`, `int32`, `bool`.
 constexpr std::string_view name_of(dtype d) {
-    constexpr std::string_view names[] = {"bool",   "int8",   "int16",  "int32", "int64", "uint8",
-                                          "uint16", "uint32", "uint64", "float", "double", "half", "bfloat16"};
+    constexpr std::string_view names[] = {"bool",   "int8",   "int16", "int32",  "int64", "uint8",   "uint16",
+                                          "uint32", "uint64", "float", "double", "half",  "bfloat16"};
     return names[static_cast<std::size_t>(d)];
 }
 

@@ -37,9 +37,9 @@ constexpr Floats widened(Words number) {
     } else {
         Words const magnitude = (number & 0x7fffu) << 13;
         Words const one_ulp_up = Words{} + (113u << 23); // 2^-14, below which halves are denormal: multiples of 2^-24
-        Words const from_denormal = __builtin_bit_cast(
-            Words, Floats(__builtin_bit_cast(Floats, Words(magnitude + one_ulp_up)) -
-                          __builtin_bit_cast(Floats, one_ulp_up)));
+        Words const from_denormal =
+            __builtin_bit_cast(Words, Floats(__builtin_bit_cast(Floats, Words(magnitude + one_ulp_up)) -
+                                             __builtin_bit_cast(Floats, one_ulp_up)));
         Words const quiet = magnitude > Words{} + (0x7c00u << 13) ? Words{} + 0x00400000u : Words{};
         Words const special = (magnitude + (224u << 23)) | quiet;
         Words const finite = magnitude < Words{} + (0x0400u << 13) ? from_denormal : magnitude + (112u << 23);

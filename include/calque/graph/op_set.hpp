@@ -135,8 +135,8 @@ namespace detail {
 
 template <class... Ops>
 struct op_table {
-    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique, Ops::is_indexed,
-                                        Ops::first_shape_input, Ops::list_count}...};
+    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique,
+                                        Ops::is_indexed, Ops::first_shape_input, Ops::list_count}...};
 };
 
 template <class... Ops>

@@ -33,8 +33,8 @@ inline std::string_view npy_value(std::string_view header, std::string_view key,
 }
 
 /// How the format names dtypes, less the order of bytes.
-inline constexpr std::string_view npy_codes[] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8",
-                                              "f2", "V2"};
+inline constexpr std::string_view npy_codes[] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
+                                                 "u4", "u8", "f4", "f8", "f2", "V2"};
 
 /// The dtype of `'<f4'`, and whether the bytes of its elements are in the other order than ours.
 inline dtype npy_dtype(std::string_view code, std::string const& path, bool& is_reversed) {

@@ -66,8 +66,7 @@ constexpr expr<T> arange(std::type_identity_t<T> start, std::type_identity_t<T> 
 /// They are computed in double, as NumPy does it, and the last one is `last` exactly.
 template <element T>
 constexpr expr<T> linspace(std::type_identity_t<T> first, std::type_identity_t<T> last, std::integral auto n) {
-    static_assert(floating<T>,
-                  "calque: linspace makes float or double: calque::linspace<float>(0, 1, n)");
+    static_assert(floating<T>, "calque: linspace makes float or double: calque::linspace<float>(0, 1, n)");
     double const distance = static_cast<double>(last) - static_cast<double>(first);
     double const step = n > 1 ? distance / static_cast<double>(n - 1) : 0;
     return detail::make_detached<T>([&](graph::value anchor) {

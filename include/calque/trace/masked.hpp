@@ -44,9 +44,8 @@ template <int... Axes, handle X, handle Mask>
 constexpr auto masked_mean(X const& x, Mask const& mask) {
     static_assert(floating<typename X::value_type>,
                   "calque: masked_mean takes float or double: write calque::cast<float>(x)");
-    return detail::in_float(x, [&mask](auto const& v) {
-        return masked_sum<Axes...>(v, mask) / masked_count<Axes...>(v, mask);
-    });
+    return detail::in_float(
+        x, [&mask](auto const& v) { return masked_sum<Axes...>(v, mask) / masked_count<Axes...>(v, mask); });
 }
 
 /// The largest element where `mask` is true; -infinity, or the lowest integer, of none.

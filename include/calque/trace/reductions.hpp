@@ -60,8 +60,7 @@ CALQUE_REDUCTION(min, reduce_min, T, ([](graph::value v, graph::axis_set axes) {
 
 /// The arithmetic mean over some axes; NaN over an empty one. Floating dtypes only.
 CALQUE_REDUCTION(mean, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(floating<T>,
-                                   "calque: mean takes float or double: write calque::cast<float>(x)");
+                     static_assert(floating<T>, "calque: mean takes float or double: write calque::cast<float>(x)");
                      return graph::mean(v, axes);
                  }))
 
@@ -72,15 +71,13 @@ CALQUE_REDUCTION(prod, reduce_product, detail::sum_element<T>, ([](graph::value 
 
 /// The variance over some axes: the mean of the squared distances from the mean. Floating dtypes only.
 CALQUE_REDUCTION(var, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(floating<T>,
-                                   "calque: var takes float or double: write calque::cast<float>(x)");
+                     static_assert(floating<T>, "calque: var takes float or double: write calque::cast<float>(x)");
                      return graph::variance(v, axes);
                  }))
 
 /// The standard deviation over some axes: the square root of `var`. Floating dtypes only.
 CALQUE_REDUCTION(std, sum, T, ([](graph::value v, graph::axis_set axes) {
-                     static_assert(floating<T>,
-                                   "calque: std takes float or double: write calque::cast<float>(x)");
+                     static_assert(floating<T>, "calque: std takes float or double: write calque::cast<float>(x)");
                      return graph::apply<graph::ops::sqrt>(0, graph::variance(v, axes));
                  }))
 

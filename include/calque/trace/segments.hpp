@@ -96,8 +96,7 @@ constexpr graph::value segment_counts(graph::value numbers, graph::value sums) {
 
 template <class T, class I>
 constexpr expr<T> divide_by_counts(expr<T> const& sums, I const& numbers) {
-    static_assert(floating<T>,
-                  "calque: segment_mean takes float or double: write calque::cast<float>(x)");
+    static_assert(floating<T>, "calque: segment_mean takes float or double: write calque::cast<float>(x)");
     graph::value const total = sums.value();
     return with_value(sums, total / segment_counts<T>(numbers.value(), total));
 }

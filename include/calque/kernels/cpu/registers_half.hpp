@@ -44,8 +44,7 @@ CALQUE_INLINE half_lanes narrow_lanes(reg<float> x) {
         return bits_as<half_lanes>(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
     }
 #endif
-    auto const words =
-        calque::detail::narrowed<Number, vec<std::uint32_t, width>>(bits_as<vec<float, width>>(x));
+    auto const words = calque::detail::narrowed<Number, vec<std::uint32_t, width>>(bits_as<vec<float, width>>(x));
     return __builtin_convertvector(words, half_lanes);
 }
 
