@@ -4,6 +4,8 @@
 
 #include <calque/interop/npy.hpp>
 
+#include "random_graph.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -185,6 +187,15 @@ TEST_CASE_TEMPLATE("kernels are the interpreter's, bit by bit", T, half, bfloat1
         auto const row = numbers<T>(std::array{n}, 6);
         CHECK(tests::agrees_with_interpreter(elementwise, x, y, row));
         CHECK(tests::agrees_with_interpreter(places, x, y, row));
+    }
+}
+
+TEST_CASE("random graphs of halves are the interpreter's, bit by bit") {
+    for (std::size_t const n : {1u, 7u, 33u}) {
+        auto const x = numbers<half>(std::array<std::size_t, 2>{n, 6}, 16);
+        auto const y = numbers<half>(std::array<std::size_t, 2>{n, 6}, 17);
+        CHECK(tests::agrees_with_interpreter(tests::random_function<23, 40, tests::mix::elementwise>{}, x, y));
+        CHECK(tests::agrees_with_interpreter(tests::random_function<24, 40, tests::mix::places>{}, x, y));
     }
 }
 
