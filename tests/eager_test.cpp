@@ -56,6 +56,16 @@ TEST_CASE("a call that runs eagerly computes the same, and shows each operation"
     CHECK(strided(1, 1) == 0.f);
 }
 
+TEST_CASE("numbers of two bytes eagerly") {
+    auto const f = calque::function([](auto x) { return calque::softmax<0>(x * 0.1) + 2; });
+    xt::xtensor<calque::half, 1> const x = {calque::half(1), calque::half(2), calque::half(-3)};
+    xt::xtensor<calque::half, 1> const expected = f(x);
+    eager_scope const eager(true);
+    CHECK(xt::xtensor<calque::half, 1>(f(x)) == expected);
+    CHECK(eager.has("= cast %0 : float[3] {1, 2, -3}"));
+    CHECK(eager.has(" : half[3] {"));
+}
+
 TEST_CASE("static functions, variables and branches run eagerly too") {
     xt::xtensor_fixed<float, xt::xshape<2>> const fixed = {1.f, 2.f};
     calque::variable<float, calque::dyn> state(vector{1, 1});
