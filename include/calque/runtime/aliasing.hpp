@@ -96,7 +96,7 @@ private:
     static constexpr int ask_group(Ask ask) {
         using group = typename Compiled::template group<K>;
         if constexpr (group::description.kind == graph::group_kind::rows) {
-            return ask(group::description, kernels::fused_rows<group>::plan);
+            return ask(group::description, kernels::row_program<group>::plan);
         } else {
             return 0;
         }

@@ -75,6 +75,17 @@ public:
     static constexpr int argument_count = Region::argument_count;
     static constexpr int output_count = schedule.size.outputs;
 
+    /// The size of the axes of a group's space that its reductions leave, or of those that they fold; or `dyn`.
+    static constexpr extent_t known_size(graph::group const& x, bool of_rows) {
+        shape const& space = optimized.view().shapes[x.space];
+        int const first_column = space.rank - x.reduced_axes;
+        extent_t size = 1;
+        for (int axis = of_rows ? 0 : first_column; axis < (of_rows ? first_column : space.rank); ++axis) {
+            size = is_static(size) && is_static(space[axis]) ? size * space[axis] : dyn;
+        }
+        return size;
+    }
+
     /// What the kernels need to know of group `K`.
     template <int K>
     struct group {
@@ -90,6 +101,10 @@ public:
             graph::node_id const node = schedule.values[schedule.results[description.first_result + r]].node;
             return optimized.nodes[node].shape == description.space;
         }
+
+        /// Row programs: the rows of the space and the columns of each, as far as the compiler knows them.
+        static constexpr extent_t columns = known_size(description, false);
+        static constexpr extent_t rows = known_size(description, true);
     };
 
     /// Whether some kernel stores, folds or has as its tiles more than one value: they may differ in what broadcasts.

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <calque/kernels/cpu/fused_columns.hpp>
-#include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/row_kernel.hpp>
 #include <calque/runtime/execute_control.hpp>
 #include <calque/runtime/host_arrays.hpp>
 #include <calque/runtime/make_plan.hpp>
@@ -68,12 +68,12 @@ public:
         return suits;
     }
 
-    /// Bytes of scratch that the fused kernel of a group needs.
-    static constexpr std::size_t scratch_bytes(int k, std::ptrdiff_t columns) {
+    /// The variant of a group's kernel over rows for these sizes.
+    static constexpr row_choice choose_rows(int k, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         return [&]<int... K>(std::integer_sequence<int, K...>) {
-            std::size_t bytes = 0;
-            (void)((K == k && (bytes = scratch_bytes_of<K>(columns), true)) || ...);
-            return bytes;
+            row_choice choice;
+            (void)((K == k && (choice = choose_rows_of<K>(rows, columns), true)) || ...);
+            return choice;
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
@@ -107,7 +107,7 @@ public:
             } else if constexpr (kind == graph::group_kind::columns) {
                 run_fused<k, kernels::fused_columns<group<k>>>();
             } else {
-                run_fused<k, kernels::fused_rows<group<k>>>();
+                run_fused<k, kernels::row_kernel<group<k>>>();
             }
         });
         if constexpr (has_view_outputs()) {
@@ -131,7 +131,7 @@ public:
 private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
         return {Compiled::view(),         schedule.view(), shapes,          argument_strides,
-                Compiled::argument_count, &scratch_bytes,  &choose_product, keeps_orders};
+                Compiled::argument_count, &choose_rows,    &choose_product, keeps_orders};
     }
 
     /// Whether `fn(K)` is true for each branch or loop `K`.
@@ -169,11 +169,14 @@ private:
         return any;
     }
     template <int K>
-    static constexpr std::size_t scratch_bytes_of(std::ptrdiff_t columns) {
+    static constexpr row_choice choose_rows_of([[maybe_unused]] std::ptrdiff_t rows,
+                                               [[maybe_unused]] std::ptrdiff_t columns) {
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
-            return kernels::fused_rows<group<K>>::scratch_bytes(columns);
+            using kernel = kernels::row_kernel<group<K>>;
+            kernels::row_variant const variant = kernel::choose(rows, columns);
+            return {variant, kernel::scratch_bytes(variant, columns)};
         } else {
-            return 0;
+            return {};
         }
     }
 
@@ -243,7 +246,7 @@ private:
         typename Kernel::arguments a;
         fill<K, 0>(a);
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
-            if constexpr (Kernel::plan.scratch_rows != 0) {
+            if constexpr (Kernel::needs_scratch) {
                 a.scratch = workspace();
             }
         }
@@ -253,7 +256,17 @@ private:
                 return;
             }
         }
-        Kernel::run(a, loops.rows, loops.columns);
+        run_kernel<K, Kernel>(a);
+    }
+
+    template <int K, class Kernel>
+    CALQUE_INLINE void run_kernel(typename Kernel::arguments const& a) const {
+        group_plan const& loops = plan_.groups[K];
+        if constexpr (group<K>::description.kind == graph::group_kind::rows) {
+            Kernel::run(loops.variant, a, loops.rows, loops.columns);
+        } else {
+            Kernel::run(a, loops.rows, loops.columns);
+        }
     }
 
     template <int K, class Kernel>
@@ -262,7 +275,7 @@ private:
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < loops.outer_extents[axis]; ++i) {
             if (axis + 1 == loops.outer_rank) {
-                Kernel::run(a, loops.rows, loops.columns);
+                run_kernel<K, Kernel>(a);
             } else {
                 run_outer_loops<K, Kernel>(a, axis + 1);
             }

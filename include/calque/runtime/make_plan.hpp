@@ -19,6 +19,12 @@ struct product_choice {
     std::size_t workspace_bytes;
 };
 
+/// How a fused kernel over rows runs, and the scratch that it needs.
+struct row_choice {
+    kernels::row_variant variant{};
+    std::size_t scratch_bytes = 0;
+};
+
 /// What a plan is made from: the program, and the arguments of one call.
 struct plan_input {
     graph::graph_view g;
@@ -26,7 +32,7 @@ struct plan_input {
     shape const* shapes = nullptr;                     // of every node
     calque::strides const* argument_strides = nullptr; // by argument
     int argument_count = 0;
-    std::size_t (*scratch_bytes)(int group, std::ptrdiff_t columns) = nullptr; // of fused kernels
+    row_choice (*choose_rows)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
     bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
@@ -326,7 +332,9 @@ private:
             }
         }
         if constexpr (Needs.scratch) {
-            grow_workspace(in_.scratch_bytes(k, plan.columns));
+            row_choice const choice = in_.choose_rows(k, plan.rows, plan.columns);
+            plan.variant = choice.variant;
+            grow_workspace(choice.scratch_bytes);
         }
     }
 

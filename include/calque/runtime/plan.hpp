@@ -4,6 +4,7 @@
 
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
+#include <calque/kernels/cpu/row_variant.hpp>
 
 #include <cstddef>
 
@@ -48,6 +49,7 @@ struct group_plan {
     std::ptrdiff_t outer_extents[max_rank]{};
     kernels::matmul_variant product{}; // products: the variant, and the inner extent
     std::ptrdiff_t depth = 0;
+    kernels::row_variant variant{}; // rows: which way lanes run
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs.

@@ -2,26 +2,21 @@
 // The kernel of a fused group over rows: elementwise work, reductions along rows, and what consumes them, row by row.
 #pragma once
 
-#include <calque/kernels/cpu/fused_arguments.hpp>
-#include <calque/kernels/cpu/phases.hpp>
-#include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
-#include <calque/kernels/cpu/unroll_steps.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// `Group`: a type with the constants `step_count`, `leaf_count`, `result_count`, `steps()` (an array of steps) and
-/// `is_full(r)` (whether result r has a value for each column, not one for each row).
+/// Runs a row program with lanes along the columns.
 template <class Group>
 class fused_rows {
+    using program = row_program<Group>;
+    static constexpr auto const& plan = program::plan;
+
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
-
-    static constexpr int step_count = Group::step_count;
-    static constexpr phase_plan<step_count> plan =
-        plan_phases<step_count>(Group::steps(), [](int r) { return Group::is_full(r); });
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -49,8 +44,8 @@ private:
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
         unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i); });
         compute_row_values<plan.count, true>(i);
-        unroll_steps<0, row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = row_results.at[k];
+        unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::row_results.at[k];
             constexpr int r = step_v<Group, step>.result;
             using T = step_element<Group, step>;
             column_input<step>(row_, row_).store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
@@ -59,25 +54,10 @@ private:
 
     // ---- values that a row has once
 
-    /// Values that do not vary along columns and become computable in `Phase`: once a row, or once a call. A call's are
-    /// those that no row and no reduction has a part in; phase 0 has all of them.
-    template <int Phase, bool PerRow>
-    static constexpr auto row_values = list_steps<step_count>([](int i) {
-        graph::step const& s = Group::steps()[i];
-        bool const is_per_row = s.varies_along_rows || plan.ready[i] > 0;
-        return !s.varies_along_columns && !detail::is_reduction(s) && s.op != graph::code_of<graph::ops::constant> &&
-               plan.ready[i] == Phase && is_per_row == PerRow;
-    });
-
-    static constexpr auto row_results = list_steps<step_count>([](int i) {
-        int const r = Group::steps()[i].result;
-        return r >= 0 && !Group::is_full(r);
-    });
-
     template <int Phase, bool PerRow>
     CALQUE_INLINE void compute_row_values(std::ptrdiff_t i) {
-        unroll_steps<0, row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = row_values<Phase, PerRow>.at[k];
+        unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template row_values<Phase, PerRow>.at[k];
             row_.template at<step>() = load_or_compute_row_value<step>(i);
         });
     }
@@ -116,7 +96,7 @@ private:
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
-    static constexpr bool always_masked = step_count > thresholds::steps_with_unmasked_loop;
+    static constexpr bool always_masked = program::step_count > thresholds::steps_with_unmasked_loop;
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
@@ -124,7 +104,7 @@ private:
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(i);
         step_registers<Group, U> wide;
-        start_reductions<Phase>(wide);
+        program::template start_reductions<Phase>(wide);
         if constexpr (always_masked) {
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
                 run_block<Phase, true>(wide, i, j, lanes_left(j, block));
@@ -136,7 +116,7 @@ private:
                 run_block<Phase, false>(wide, i, j, 0);
             }
             step_registers<Group, 1> narrow;
-            fold_reductions<Phase>(wide, narrow);
+            program::template fold_reductions<Phase>(wide, narrow);
             for (; j < columns_; j += simd::width) {
                 run_block<Phase, true>(narrow, i, j, lanes_left(j, simd::width));
             }
@@ -148,23 +128,12 @@ private:
         return static_cast<int>(columns_ - j < block ? columns_ - j : block);
     }
 
-    /// Steps with work in a phase: loads, elementwise operations, reductions that accumulate.
-    template <int Phase>
-    static constexpr auto work = list_steps<step_count>([](int i) {
-        return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == Phase
-                                                       : plan.loads(i, Phase) || plan.computes(i, Phase);
-    });
-
-    template <int Phase>
-    static constexpr auto stores = list_steps<step_count>(
-        [](int i) { return (plan.scratch[i] >= 0 && plan.computes(i, Phase)) || plan.stored_in[i] == Phase; });
-
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
     template <int Phase, bool Masked, int U>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
-        unroll_steps<0, work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = work<Phase>.at[k];
+        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template work<Phase>.at[k];
             constexpr graph::step s = step_v<Group, step>;
             if constexpr (detail::is_reduction(s)) {
                 accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
@@ -185,8 +154,8 @@ private:
             }
         });
         // After all loads of this block, so that a result may take the place of an argument.
-        unroll_steps<0, stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = stores<Phase>.at[k];
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
                 detail::store<Masked>(scratch<step>() + j, column.template at<step>(), n);
             }
@@ -206,47 +175,18 @@ private:
 
     // ---- reductions
 
-    template <int I>
-    static constexpr auto identity = step_op<Group, I>::template identity<step_element<Group, I>>;
-
     template <int I, bool Masked, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int n) {
         if constexpr (Masked) {
-            x = keep_first(x, simd::pack<T, U>(identity<I>), n);
+            x = keep_first(x, simd::pack<T, U>(program::template identity<I>), n);
         }
         auto& total = accumulators.template at<I>();
         total = step_op<Group, I>::combine(total, x);
     }
 
-    template <int Phase>
-    static constexpr auto reductions =
-        list_steps<step_count>([](int i) { return detail::is_reduction(Group::steps()[i]) && plan.ready[i] == Phase; });
-
-    template <int Phase, class F>
-    static CALQUE_INLINE void for_each_reduction(F&& f) {
-        unroll_steps<0, reductions<Phase>.size>(
-            [&](auto k) CALQUE_INLINE_LAMBDA { f(std::integral_constant<int, reductions<Phase>.at[k]>{}); });
-    }
-
-    template <int Phase, int U>
-    static CALQUE_INLINE void start_reductions(step_registers<Group, U>& accumulators) {
-        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
-            accumulators.template at<step>() = simd::pack<step_element<Group, step>, U>(identity<step>);
-        });
-    }
-
-    template <int Phase, int U>
-    static CALQUE_INLINE void fold_reductions(step_registers<Group, U>& wide, step_registers<Group, 1>& narrow) {
-        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
-            using Op = step_op<Group, step>;
-            narrow.template at<step>() = fold_groups(
-                wide.template at<step>(), [](auto x, auto y) CALQUE_INLINE_LAMBDA { return Op::combine(x, y); });
-        });
-    }
-
     template <int Phase, int U>
     CALQUE_INLINE void finish_reductions(step_registers<Group, U>& accumulators) {
-        for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             using T = step_element<Group, step>;
             row_.template at<step>() =
                 simd::pack<T, 1>(fold_pack<step_op<Group, step>>(accumulators.template at<step>()));

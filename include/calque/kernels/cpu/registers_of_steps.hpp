@@ -40,13 +40,14 @@ struct step_registers : step_slots<Group, U, std::make_integer_sequence<int, Gro
     }
 };
 
-/// The value of a row in each lane of a wider pack.
+/// The values of rows in each group of a wider pack.
 template <int U, class T>
 CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, 1> const& x) {
     if constexpr (U == 1) {
         return x;
     } else {
-        return simd::pack<T, U>::generate([&](auto) CALQUE_INLINE_LAMBDA { return x.r[0]; });
+        return simd::pack<T, U>::generate([&](auto i)
+                                              CALQUE_INLINE_LAMBDA { return x.r[i % simd::pack<T, 1>::registers]; });
     }
 }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a row program over rows that would fill few registers: each lane has a row of its own.
+#pragma once
+
+#include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/transpose.hpp>
+
+#include <algorithm>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// Runs a row program with lanes along the rows, a group of rows at a time: what varies along both is transposed into
+/// tiles in L1, the phases walk down those, and results are transposed back.
+///
+/// A column of a tile is one group, so that a walk along the columns meets full registers only, a reduction folds no
+/// lanes, and what a row has once (a logarithm, a division) is computed for a group of rows at a time.
+template <class Group>
+class fused_short_rows {
+    using program = row_program<Group>;
+    static constexpr auto const& plan = program::plan;
+
+public:
+    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+
+    /// Bytes of scratch for rows of this many columns.
+    static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
+        return static_cast<std::size_t>(tiles.count) * tile_bytes(columns);
+    }
+
+    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        fused_short_rows kernel(a, columns);
+        kernel.template compute_row_values<0, false>(0, 0);
+        for (std::ptrdiff_t i = 0; i < rows; i += simd::width) {
+            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(simd::width, rows - i)));
+        }
+    }
+
+private:
+    // ---- tiles
+
+    /// Whether a step loads an array that must be transposed.
+    static constexpr bool is_transposed(int i) {
+        graph::step const& s = Group::steps()[i];
+        return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns;
+    }
+
+    static constexpr bool is_full_result(int i) {
+        int const r = Group::steps()[i].result;
+        return r >= 0 && Group::is_full(r);
+    }
+
+    /// The tile of each step that needs one: as an operand, as a result, or to be read again in a later phase.
+    struct tile_table {
+        int of[program::step_count]{};
+        int count = 0;
+        std::size_t element_bytes = 1; // of the widest
+
+        constexpr tile_table() {
+            for (int i = 0; i < program::step_count; ++i) {
+                bool const is_needed = is_transposed(i) || is_full_result(i) || plan.scratch[i] >= 0;
+                of[i] = is_needed ? count++ : -1;
+                std::size_t const bytes = is_needed ? size_of(Group::steps()[i].type) : 0;
+                element_bytes = bytes > element_bytes ? bytes : element_bytes;
+            }
+        }
+    };
+    static constexpr tile_table tiles{};
+
+    static constexpr auto transposed = list_steps<program::step_count>(is_transposed);
+    static constexpr auto full_results = list_steps<program::step_count>(is_full_result);
+
+    static constexpr std::size_t tile_bytes(std::ptrdiff_t columns) {
+        return static_cast<std::size_t>(columns) * simd::width * tiles.element_bytes;
+    }
+
+    template <int I>
+    CALQUE_INLINE auto* tile() const {
+        return reinterpret_cast<step_element<Group, I>*>(a_.scratch +
+                                                         static_cast<std::size_t>(tiles.of[I]) * tile_bytes(columns_));
+    }
+
+    CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
+
+    // ---- a group of rows
+
+    /// Rows `i` to `i + n - 1`, one a lane.
+    CALQUE_INLINE void run_rows(std::ptrdiff_t i, int n) {
+        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA { load_tile<transposed.at[k]>(i, n); });
+        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i, n); });
+        compute_row_values<plan.count, true>(i, n);
+        // When all has been read, so that a result may take the place of an argument.
+        unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = full_results.at[k];
+            copy_transposed(tile<step>(), columns_, n, simd::width, result<step>(i), result_stride<step>());
+        });
+        unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::row_results.at[k];
+            column_input<step>(row_, row_).store_strided(result<step>(i), result_stride<step>(), n);
+        });
+    }
+
+    template <int I>
+    CALQUE_INLINE std::ptrdiff_t result_stride() const {
+        return a_.result_row_strides[step_v<Group, I>.result];
+    }
+    template <int I>
+    CALQUE_INLINE auto* result(std::ptrdiff_t i) const {
+        return static_cast<step_element<Group, I>*>(a_.results[step_v<Group, I>.result]) + i * result_stride<I>();
+    }
+
+    template <int I>
+    CALQUE_INLINE auto const* leaf(std::ptrdiff_t i) const {
+        constexpr graph::step s = step_v<Group, I>;
+        std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+        return static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset;
+    }
+
+    template <int I>
+    CALQUE_INLINE void load_tile(std::ptrdiff_t i, int n) const {
+        if (n < simd::width) { // lanes without a row compute with zeros
+            std::fill_n(tile<I>(), columns_ * simd::width, step_element<Group, I>{});
+        }
+        copy_transposed(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf], tile<I>(), simd::width);
+    }
+
+    // ---- values that a row has once: a lane each
+
+    template <int Phase, bool PerRow>
+    CALQUE_INLINE void compute_row_values(std::ptrdiff_t i, int n) {
+        unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template row_values<Phase, PerRow>.at[k];
+            constexpr graph::step s = step_v<Group, step>;
+            using V = simd::pack<step_element<Group, step>, 1>;
+            if constexpr (s.leaf < 0) {
+                row_.template at<step>() = apply_step<step>(row_, row_);
+            } else if constexpr (s.varies_along_rows) {
+                row_.template at<step>() = V::load_strided(leaf<step>(i), a_.leaf_row_strides[s.leaf], n);
+            } else {
+                row_.template at<step>() = V(*leaf<step>(i));
+            }
+        });
+    }
+
+    // ---- one walk along the columns
+
+    /// Columns in lockstep: two chains hide the latency of a reduction, others follow each other freely.
+    static constexpr int groups_at_once = 2;
+
+    template <int Phase>
+    CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
+        compute_row_values<Phase, true>(i, n);
+        step_registers<Group, groups_at_once> wide;
+        program::template start_reductions<Phase>(wide);
+        std::ptrdiff_t j = 0;
+        for (; j + groups_at_once <= columns_; j += groups_at_once) {
+            run_columns<Phase>(wide, j);
+        }
+        step_registers<Group, 1> narrow;
+        program::template fold_reductions<Phase>(wide, narrow);
+        for (; j < columns_; ++j) {
+            run_columns<Phase>(narrow, j);
+        }
+        program::template for_each_reduction<Phase>(
+            [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = narrow.template at<step>(); });
+    }
+
+    /// `U` columns from `j` on. Accumulators are in the slots of reductions.
+    template <int Phase, int U>
+    CALQUE_INLINE void run_columns(step_registers<Group, U>& accumulators, std::ptrdiff_t j) {
+        step_registers<Group, U> column;
+        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template work<Phase>.at[k];
+            constexpr graph::step s = step_v<Group, step>;
+            using V = simd::pack<step_element<Group, step>, U>;
+            if constexpr (detail::is_reduction(s)) {
+                auto& total = accumulators.template at<step>();
+                total = step_op<Group, step>::combine(total, column_input<s.inputs[0]>(column, row_));
+            } else if constexpr (is_transposed(step) || plan.loads(step, Phase)) {
+                column.template at<step>() = V::load(tile<step>() + j * simd::width);
+            } else if constexpr (s.leaf >= 0) {
+                column.template at<step>() = splat_each<U>(leaf<step>(0) + j);
+            } else {
+                column.template at<step>() = apply_step<step>(column, row_);
+            }
+        });
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template stores<Phase>.at[k];
+            if constexpr (!is_transposed(step)) {
+                column_input<step>(column, row_).store(tile<step>() + j * simd::width);
+            }
+        });
+    }
+
+    /// The pack whose group `u` is `p[u]` in each lane.
+    template <int U, class T>
+    static CALQUE_INLINE simd::pack<T, U> splat_each(T const* p) {
+        using one = simd::pack<T, 1>;
+        return simd::pack<T, U>::generate(
+            [&](auto i) CALQUE_INLINE_LAMBDA { return one(p[i / one::registers]).r[i % one::registers]; });
+    }
+
+    arguments const& a_;
+    std::ptrdiff_t const columns_;
+    step_registers<Group, 1> row_;
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque
