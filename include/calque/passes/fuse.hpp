@@ -34,12 +34,15 @@ inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
 class fuser {
 public:
     constexpr explicit fuser(graph_view const& g)
-        : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count) {
+        : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
+          repeated_(g.node_count) {
+        store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             same_extents_[id] = id;
-            places_[id] = place_of(id);
-            phases_[id] = phase_of(id);
             costs_[id] = cost_of(id);
+            repeated_[id] = is_repeated(id);
+            places_[id] = repeated_[id] ? place{} : place_of(id);
+            phases_[id] = phase_of(id);
         }
         number_kernels();
         unite_elementwise_with_rows();
@@ -120,8 +123,22 @@ private:
         return level;
     }
 
-    /// The first level at which a node can be read from memory.
+    /// Whether a node is a scalar that any kernel can compute anew: no kernel has to run before those that use it.
+    constexpr bool is_repeated(node_id id) const {
+        node const& n = g_[id];
+        bool is = kind_of(id) == op_kind::elementwise && g_.shape(id).rank == 0 && !stored_[id] &&
+                  costs_[id] <= cheap_scalar_to_repeat;
+        for (int k = 0; is && k < n.input_count && !is_shape_input(n, k); ++k) {
+            is = kind_of(g_.input(n, k)) == op_kind::source || repeated_[g_.input(n, k)];
+        }
+        return is;
+    }
+
+    /// The first level at which a node can be read from memory, or computed anew.
     constexpr int level_after(node_id id) const {
+        if (repeated_[id]) {
+            return 0;
+        }
         switch (kind_of(id)) {
         case op_kind::source: return 0;
         case op_kind::view: return places_[id].level;
@@ -165,7 +182,13 @@ private:
             }
             joins_full |= is_full;
         }
-        return fits(n.shape, candidate) ? candidate : joined;
+        if (!fits(n.shape, candidate)) {
+            return joined;
+        }
+        if (candidate.space == n.shape && joined.anchor >= 0) { // what is read from memory meets the candidate's values
+            same_extents_[same_extents(joined.anchor)] = same_extents(candidate.anchor);
+        }
+        return candidate;
     }
 
     /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself.
@@ -344,13 +367,6 @@ private:
 
     /// Walks back from the outputs: who uses a node decides whether it is stored or computed where it is used.
     constexpr void choose_stored() {
-        users_.resize(g_.node_count);
-        stored_.resize(g_.node_count);
-        for (int& user : users_) {
-            user = nobody;
-        }
-        find_read();
-        store_what_memory_is_read_for();
         find_deep();
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
             if (users_[id] == nobody) {
@@ -382,6 +398,12 @@ private:
 
     /// Outputs, and what matrix products, views, movements and regions read.
     constexpr void store_what_memory_is_read_for() {
+        users_.resize(g_.node_count);
+        stored_.resize(g_.node_count);
+        for (int& user : users_) {
+            user = nobody;
+        }
+        find_read();
         for (int i = 0; i < g_.output_count; ++i) {
             store(g_.outputs[i]);
         }
@@ -447,6 +469,7 @@ private:
     sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;
+    sequence<bool> repeated_;
     sequence<int> kernel_of_;
     sequence<place> kernels_;
     sequence<int> united_; // the kernel that a kernel became a part of

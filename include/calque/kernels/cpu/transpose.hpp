@@ -80,38 +80,53 @@ CALQUE_INLINE void transpose_registers(R (&r)[Lanes]) {
     });
 }
 
-/// Writes element (i, j) of a whole tile at `in` to (j, i) at `out`. Strides are those of rows, in elements.
-template <class T>
-CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t out_stride) {
-    using carrier = detail::carrier<T>;
-    constexpr int extent = tile_extent<T>;
-    simd::reg<carrier> r[extent];
-    simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        r[i] = simd::load(reinterpret_cast<carrier const*>(in + i * in_stride)); // simd::load may alias
-    });
-    transpose_registers(r);
-    simd::unroll<extent>(
-        [&](auto i) CALQUE_INLINE_LAMBDA { simd::store(reinterpret_cast<carrier*>(out + i * out_stride), r[i]); });
-}
-
-/// The same for a tile that is cut off: 1 to `tile_extent<T>` rows and columns.
-template <class T>
-void transpose_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out, std::ptrdiff_t out_stride) {
-    using carrier = detail::carrier<T>;
+/// Writes element (i, j) of a tile at `in` to (j, i) at `out`: of 1 to `tile_extent<T>` rows and columns, all of them
+/// where `AllRows` and `AllColumns` say so. Strides are those of rows, in elements.
+template <bool AllRows, bool AllColumns, class T>
+CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
+                                  std::ptrdiff_t out_stride) {
+    using carrier = detail::carrier<T>; // simd::load may alias
     constexpr int extent = tile_extent<T>;
     simd::reg<carrier> r[extent]{};
     simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        if (i < rows) {
-            r[i] = simd::load_n(reinterpret_cast<carrier const*>(in + i * in_stride), columns);
+        auto const* const row = reinterpret_cast<carrier const*>(in + i * in_stride);
+        if (AllRows || i < rows) {
+            r[i] = AllColumns ? simd::load(row) : simd::load_n(row, columns);
         }
     });
     transpose_registers(r);
     simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        if (i < columns) {
-            simd::store_n(reinterpret_cast<carrier*>(out + i * out_stride), r[i], rows);
+        auto* const row = reinterpret_cast<carrier*>(out + i * out_stride);
+        if (!AllColumns && i >= columns) {
+            return;
+        }
+        if constexpr (AllRows) {
+            simd::store(row, r[i]);
+        } else {
+            simd::store_n(row, r[i], rows);
         }
     });
 }
+
+namespace detail {
+
+/// Transposes columns that fill a tile (`AllColumns`), or some of it, tile by tile down the rows.
+template <bool AllColumns, class T>
+void transpose_strip(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
+                     std::ptrdiff_t out_stride) {
+    constexpr std::ptrdiff_t extent = tile_extent<T>;
+    int const width = static_cast<int>(columns);
+    std::ptrdiff_t i = 0;
+    for (; i + extent <= rows; i += extent) {
+        transpose_tile<true, AllColumns>(in + i * in_stride, in_stride, extent, width, out + i, out_stride);
+    }
+    if (i < rows) {
+        transpose_tile<false, AllColumns>(in + i * in_stride, in_stride, static_cast<int>(rows - i), width, out + i,
+                                          out_stride);
+    }
+}
+
+} // namespace detail
 
 /// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
 ///
@@ -123,14 +138,10 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
     if constexpr (detail::has_tiles<T>) {
         constexpr std::ptrdiff_t extent = tile_extent<T>;
         for (std::ptrdiff_t j = 0; j < columns; j += extent) {
-            std::ptrdiff_t const width = std::min(extent, columns - j);
-            std::ptrdiff_t i = 0;
-            for (; width == extent && i + extent <= rows; i += extent) {
-                transpose_tile(in + i * in_stride + j, in_stride, out + j * out_stride + i, out_stride);
-            }
-            for (; i < rows; i += extent) {
-                transpose_tile(in + i * in_stride + j, in_stride, static_cast<int>(std::min(extent, rows - i)),
-                               static_cast<int>(width), out + j * out_stride + i, out_stride);
+            if (columns - j >= extent) {
+                detail::transpose_strip<true>(in + j, rows, extent, in_stride, out + j * out_stride, out_stride);
+            } else {
+                detail::transpose_strip<false>(in + j, rows, columns - j, in_stride, out + j * out_stride, out_stride);
             }
         }
     } else {
