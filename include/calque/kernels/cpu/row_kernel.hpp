@@ -10,14 +10,19 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// The kernels of a group over rows. `Group`: as for `row_program`, with the constants `rows` and `columns`, extents
-/// that may be dynamic.
+/// `Group`: as for `row_program`, with the constants `rows` and `columns`, extents that may be dynamic.
 template <class Group>
 class row_kernel {
-    static constexpr bool may_be_short = detail::may_be_short(Group::steps(), Group::step_count) &&
-                                         (!is_static(Group::columns) || Group::columns <= detail::longest_short_row) &&
-                                         (!is_static(Group::rows) || Group::rows >= detail::fewest_short_rows);
-    static constexpr bool must_be_short = may_be_short && is_static(Group::columns);
+    static constexpr row_traits traits{Group::steps(), row_program<Group>::plan};
+    static constexpr extent_t rows_known = Group::rows;
+    static constexpr extent_t columns_known = Group::columns;
+
+    static constexpr bool may_be_short =
+        traits.may_be_short && columns_known < traits.first_long_row() && // also if it is dynamic: negative
+        (!is_static(columns_known) || !is_static(rows_known) || row_traits::fill_lanes(rows_known, columns_known));
+    /// Over columns of one register, few rows lose little to idle lanes: not worth a second kernel.
+    static constexpr bool must_be_short =
+        may_be_short && is_static(columns_known) && (is_static(rows_known) || columns_known <= simd::width);
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -25,8 +30,8 @@ public:
     static constexpr bool needs_scratch = may_be_short || row_program<Group>::plan.scratch_rows != 0;
 
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        bool const is_short = must_be_short || (may_be_short && columns <= detail::longest_short_row &&
-                                                rows >= detail::fewest_short_rows);
+        bool const is_short = must_be_short || (may_be_short && columns < traits.first_long_row() &&
+                                                row_traits::fill_lanes(rows, columns));
         return is_short ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
     }
 
