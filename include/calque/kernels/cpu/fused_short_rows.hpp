@@ -93,7 +93,8 @@ private:
         // When all has been read, so that a result may take the place of an argument.
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
-            copy_transposed(tile<step>(), columns_, n, simd::width, result<step>(i), result_stride<step>());
+            copy_transposed<cut_tiles::along_one_side>(tile<step>(), columns_, n, simd::width, result<step>(i),
+                                                       result_stride<step>());
         });
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];
@@ -122,7 +123,8 @@ private:
         if (n < simd::width) { // lanes without a row compute with zeros
             std::fill_n(tile<I>(), columns_ * simd::width, step_element<Group, I>{});
         }
-        copy_transposed(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf], tile<I>(), simd::width);
+        copy_transposed<cut_tiles::along_one_side>(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf],
+                                                   tile<I>(), simd::width);
     }
 
     // ---- values that a row has once: a lane each
@@ -145,22 +147,26 @@ private:
 
     // ---- one walk along the columns
 
-    /// Columns in lockstep: two chains hide the latency of a reduction, others follow each other freely.
-    static constexpr int groups_at_once = 2;
+    /// Columns in lockstep: two where there is little work, so that chains and the loop itself cost less. Columns of
+    /// more work overlap by themselves, and one body compiles faster than two.
+    static constexpr int columns_at_once(int phase) { return plan.cost[phase] <= 8 ? 2 : 1; }
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
+        constexpr int U = columns_at_once(Phase);
         compute_row_values<Phase, true>(i, n);
-        step_registers<Group, groups_at_once> wide;
+        step_registers<Group, U> wide;
         program::template start_reductions<Phase>(wide);
         std::ptrdiff_t j = 0;
-        for (; j + groups_at_once <= columns_; j += groups_at_once) {
+        for (; j + U <= columns_; j += U) {
             run_columns<Phase>(wide, j);
         }
         step_registers<Group, 1> narrow;
         program::template fold_reductions<Phase>(wide, narrow);
-        for (; j < columns_; ++j) {
-            run_columns<Phase>(narrow, j);
+        if constexpr (U > 1) {
+            if (j < columns_) {
+                run_columns<Phase>(narrow, j);
+            }
         }
         program::template for_each_reduction<Phase>(
             [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = narrow.template at<step>(); });

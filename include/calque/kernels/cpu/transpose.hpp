@@ -80,6 +80,8 @@ CALQUE_INLINE void transpose_registers(R (&r)[Lanes]) {
     });
 }
 
+namespace detail {
+
 /// Writes element (i, j) of a tile at `in` to (j, i) at `out`: of 1 to `tile_extent<T>` rows and columns, all of them
 /// where `AllRows` and `AllColumns` say so. Strides are those of rows, in elements.
 template <bool AllRows, bool AllColumns, class T>
@@ -91,57 +93,66 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
     simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
         auto const* const row = reinterpret_cast<carrier const*>(in + i * in_stride);
         if (AllRows || i < rows) {
-            r[i] = AllColumns ? simd::load(row) : simd::load_n(row, columns);
+            if constexpr (AllColumns) {
+                r[i] = simd::load(row);
+            } else {
+                r[i] = simd::load_n(row, columns);
+            }
         }
     });
     transpose_registers(r);
     simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
         auto* const row = reinterpret_cast<carrier*>(out + i * out_stride);
-        if (!AllColumns && i >= columns) {
-            return;
-        }
-        if constexpr (AllRows) {
-            simd::store(row, r[i]);
-        } else {
-            simd::store_n(row, r[i], rows);
+        if (AllColumns || i < columns) {
+            if constexpr (AllRows) {
+                simd::store(row, r[i]);
+            } else {
+                simd::store_n(row, r[i], rows);
+            }
         }
     });
 }
 
-namespace detail {
-
-/// Transposes columns that fill a tile (`AllColumns`), or some of it, tile by tile down the rows.
-template <bool AllColumns, class T>
-void transpose_strip(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
-                     std::ptrdiff_t out_stride) {
-    constexpr std::ptrdiff_t extent = tile_extent<T>;
-    int const width = static_cast<int>(columns);
-    std::ptrdiff_t i = 0;
-    for (; i + extent <= rows; i += extent) {
-        transpose_tile<true, AllColumns>(in + i * in_stride, in_stride, extent, width, out + i, out_stride);
-    }
-    if (i < rows) {
-        transpose_tile<false, AllColumns>(in + i * in_stride, in_stride, static_cast<int>(rows - i), width, out + i,
-                                          out_stride);
-    }
+/// A tile that is cut off: out of line, since each has hundreds of instructions.
+template <bool AllRows, bool AllColumns, class T>
+__attribute__((noinline)) void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
+                                                  std::ptrdiff_t out_stride) {
+    transpose_tile<AllRows, AllColumns>(in, in_stride, rows, columns, out, out_stride);
 }
 
 } // namespace detail
+
+/// Which tiles that are cut off have code of their own: none, or (`along_one_side`) those that are whole along the
+/// other side too, for matrices that are so narrow that all tiles are such.
+enum class cut_tiles { alike, along_one_side };
 
 /// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
 ///
 /// Tiles follow each other down the rows, so that `out` is written in runs. Elements of 4 and 8 bytes go through
 /// registers, others one by one, in blocks whose cache lines are used whole.
-template <class T>
+template <cut_tiles Cut = cut_tiles::alike, class T>
 void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
                      std::ptrdiff_t out_stride) {
     if constexpr (detail::has_tiles<T>) {
         constexpr std::ptrdiff_t extent = tile_extent<T>;
+        constexpr bool one_side = Cut == cut_tiles::along_one_side;
         for (std::ptrdiff_t j = 0; j < columns; j += extent) {
-            if (columns - j >= extent) {
-                detail::transpose_strip<true>(in + j, rows, extent, in_stride, out + j * out_stride, out_stride);
-            } else {
-                detail::transpose_strip<false>(in + j, rows, columns - j, in_stride, out + j * out_stride, out_stride);
+            int const width = static_cast<int>(std::min(extent, columns - j));
+            for (std::ptrdiff_t i = 0; i < rows; i += extent) {
+                int const height = static_cast<int>(std::min(extent, rows - i));
+                T const* const from = in + i * in_stride + j;
+                T* const to = out + j * out_stride + i;
+                if (width == extent && height == extent) {
+                    detail::transpose_tile<true, true>(from, in_stride, extent, extent, to, out_stride);
+                } else if (one_side && (width == extent || height == extent)) {
+                    if (height == extent) {
+                        detail::transpose_cut_tile<one_side, false>(from, in_stride, extent, width, to, out_stride);
+                    } else {
+                        detail::transpose_cut_tile<false, one_side>(from, in_stride, height, extent, to, out_stride);
+                    }
+                } else {
+                    detail::transpose_cut_tile<false, false>(from, in_stride, height, width, to, out_stride);
+                }
             }
         }
     } else {
