@@ -79,11 +79,11 @@ public:
     static constexpr extent_t known_size(graph::group const& x, bool of_rows) {
         shape const& space = optimized.view().shapes[x.space];
         int const first_column = space.rank - x.reduced_axes;
-        extent_t size = 1;
+        extent_t known = 1;
         for (int axis = of_rows ? 0 : first_column; axis < (of_rows ? first_column : space.rank); ++axis) {
-            size = is_static(size) && is_static(space[axis]) ? size * space[axis] : dyn;
+            known = is_static(known) && is_static(space[axis]) ? known * space[axis] : dyn;
         }
-        return size;
+        return known;
     }
 
     /// What the kernels need to know of group `K`.

@@ -132,7 +132,7 @@ private:
         });
     }
 
-    arguments const& a_;
+    arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     step_registers<Group, 1> row_;
 };
 

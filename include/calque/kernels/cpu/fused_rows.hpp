@@ -103,25 +103,62 @@ private:
         constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(i);
+        row_addresses const at = addresses_of_row<Phase>(i);
         step_registers<Group, U> wide;
         program::template start_reductions<Phase>(wide);
         if constexpr (always_masked) {
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
-                run_block<Phase, true>(wide, i, j, lanes_left(j, block));
+                run_block<Phase, true>(wide, at, i, j, lanes_left(j, block));
             }
             finish_reductions<Phase>(wide);
         } else {
             std::ptrdiff_t j = 0;
             for (; j + block <= columns_; j += block) {
-                run_block<Phase, false>(wide, i, j, 0);
+                run_block<Phase, false>(wide, at, i, j, 0);
             }
             step_registers<Group, 1> narrow;
             program::template fold_reductions<Phase>(wide, narrow);
             for (; j < columns_; j += simd::width) {
-                run_block<Phase, true>(narrow, i, j, lanes_left(j, simd::width));
+                run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
             }
             finish_reductions<Phase>(narrow);
         }
+    }
+
+    /// Where the steps of a phase read and write one row. Read once for a row: for all that a compiler knows, a store
+    /// could change the arguments.
+    struct row_addresses {
+        void const* leaves[Group::leaf_count == 0 ? 1 : Group::leaf_count];
+        void* results[Group::result_count == 0 ? 1 : Group::result_count];
+        void const* tile;
+        std::byte* scratch;
+    };
+
+    template <int Phase>
+    CALQUE_INLINE row_addresses addresses_of_row(std::ptrdiff_t i) const {
+        row_addresses at;
+        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template work<Phase>.at[k];
+            constexpr graph::step s = step_v<Group, step>;
+            using T = step_element<Group, step>;
+            if constexpr (s.leaf >= 0) {
+                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
+                at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
+            } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
+                at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
+            }
+        });
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template stores<Phase>.at[k];
+            constexpr int r = step_v<Group, step>.result;
+            if constexpr (plan.stored_in[step] == Phase) {
+                at.results[r] = static_cast<step_element<Group, step>*>(a_.results[r]) + i * a_.result_row_strides[r];
+            }
+        });
+        if constexpr (plan.scratch_rows != 0) {
+            at.scratch = a_.scratch;
+        }
+        return at;
     }
 
     CALQUE_INLINE int lanes_left(std::ptrdiff_t j, std::ptrdiff_t block) const {
@@ -130,7 +167,8 @@ private:
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
     template <int Phase, bool Masked, int U>
-    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, row_addresses const& at, std::ptrdiff_t i,
+                                 std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
         unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template work<Phase>.at[k];
@@ -138,13 +176,12 @@ private:
             if constexpr (detail::is_reduction(s)) {
                 accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
             } else if constexpr (plan.loads(step, Phase)) {
-                column.template at<step>() = detail::load<Masked, U>(scratch<step>() + j, n);
+                column.template at<step>() = detail::load<Masked, U>(scratch<step>(at) + j, n);
             } else if constexpr (s.leaf >= 0) {
-                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-                auto const* const row = static_cast<step_element<Group, step> const*>(a_.leaves[s.leaf]) + offset;
+                auto const* const row = static_cast<step_element<Group, step> const*>(at.leaves[s.leaf]);
                 column.template at<step>() = detail::load<Masked, U>(row + j, n);
             } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
-                auto const* const row = static_cast<step_element<Group, step> const*>(a_.tile) + i * a_.tile_row_stride;
+                auto const* const row = static_cast<step_element<Group, step> const*>(at.tile);
                 column.template at<step>() = detail::load<Masked, U>(row + j, n);
             } else if constexpr (s.index >= 0) {
                 using V = simd::pack<step_element<Group, step>, U>;
@@ -157,19 +194,19 @@ private:
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
-                detail::store<Masked>(scratch<step>() + j, column.template at<step>(), n);
+                detail::store<Masked>(scratch<step>(at) + j, column.template at<step>(), n);
             }
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
-                auto* const row = static_cast<step_element<Group, step>*>(a_.results[r]) + i * a_.result_row_strides[r];
+                auto* const row = static_cast<step_element<Group, step>*>(at.results[r]);
                 detail::store<Masked>(row + j, column_input<step>(column, row_), n);
             }
         });
     }
 
     template <int I>
-    CALQUE_INLINE auto* scratch() const {
-        return reinterpret_cast<step_element<Group, I>*>(a_.scratch + static_cast<std::size_t>(plan.scratch[I]) *
+    CALQUE_INLINE auto* scratch(row_addresses const& at) const {
+        return reinterpret_cast<step_element<Group, I>*>(at.scratch + static_cast<std::size_t>(plan.scratch[I]) *
                                                                           row_bytes(columns_));
     }
 

@@ -207,7 +207,7 @@ private:
             [&](auto i) CALQUE_INLINE_LAMBDA { return one(p[i / one::registers]).r[i % one::registers]; });
     }
 
-    arguments const& a_;
+    arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     std::ptrdiff_t const columns_;
     step_registers<Group, 1> row_;
 };
