@@ -47,9 +47,9 @@ struct group_plan {
     std::ptrdiff_t columns = 1;
     int outer_rank = 0;
     std::ptrdiff_t outer_extents[max_rank]{};
+    kernels::row_variant variant{};    // rows: which way lanes run
     kernels::matmul_variant product{}; // products: the variant, and the inner extent
     std::ptrdiff_t depth = 0;
-    kernels::row_variant variant{}; // rows: which way lanes run
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs.
