@@ -149,7 +149,7 @@ private:
 
     /// Columns in lockstep: two where there is little work, so that chains and the loop itself cost less. Columns of
     /// more work overlap by themselves, and one body compiles faster than two.
-    static constexpr int columns_at_once(int phase) { return plan.cost[phase] <= 8 ? 2 : 1; }
+    static constexpr int columns_at_once(int phase) { return plan.cost[phase] <= thresholds::light_phase ? 2 : 1; }
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
