@@ -137,14 +137,14 @@ private:
     template <int Phase>
     CALQUE_INLINE row_addresses addresses_of_row(std::ptrdiff_t i) const {
         row_addresses at;
-        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template work<Phase>.at[k];
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
             constexpr graph::step s = step_v<Group, step>;
             using T = step_element<Group, step>;
             if constexpr (s.leaf >= 0) {
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
-            } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
+            } else {
                 at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
             }
         });

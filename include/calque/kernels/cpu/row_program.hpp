@@ -26,6 +26,14 @@ struct row_program {
                                                        : plan.loads(i, Phase) || plan.computes(i, Phase);
     });
 
+    /// Those that read an array, or the tile of a product.
+    template <int Phase>
+    static constexpr auto reads = list_steps<step_count>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        bool const is_in_memory = s.leaf >= 0 || s.op == graph::code_of<graph::ops::matmul>;
+        return is_in_memory && plan.computes(i, Phase) && !plan.loads(i, Phase);
+    });
+
     /// Steps whose values along the columns are stored in a phase, in scratch or as a result.
     template <int Phase>
     static constexpr auto stores = list_steps<step_count>(
