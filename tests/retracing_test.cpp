@@ -7,6 +7,7 @@
 #include "message_of.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -207,13 +208,27 @@ TEST_CASE("a miss is explained against the closest key, by name, with a remedy")
     contains(doubles.reason, "cast");
 }
 
-TEST_CASE("other array types of the same shape are explained") {
+TEST_CASE("contiguous arrays of all types share a trace") {
+    auto const f = calque::function(total);
+    CHECK(f(ones(3)) == 3.f);
+    std::vector<float> const numbers = {1, 2, 3};
+    CHECK(f(numbers) == 6.f);
+    CHECK(f(std::span(numbers)) == 6.f);
+    CHECK(f(calque::array_view(numbers.data(), {3})) == 6.f);
+    CHECK(f.trace_count() == 1);
+    CHECK(f.hit_count() == 3);
+}
+
+TEST_CASE("an array that may be strided is another type, which is explained") {
     auto const f = calque::function(total);
     f.prepare(ones(3));
-    auto const why = f.explain(std::vector<float>{1, 2, 3});
+    matrix const x = xt::ones<float>({2, 3});
+    auto const why = f.explain(xt::view(x, 1, xt::all()));
     CHECK_FALSE(why.hit);
     contains(why.reason, "arrays of another C++ type");
     contains(why.reason, "signature");
+    f.prepare(xt::view(x, 0, xt::all()));
+    CHECK(f.explain(xt::view(x, 1, xt::all())).hit);
 }
 
 TEST_CASE("plans can be prepared by specs") {

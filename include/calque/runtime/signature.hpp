@@ -194,15 +194,34 @@ template <class... Args>
 template <class F, class Declared>
 struct program_choice;
 
+/// The type that stands for an argument's in a program: one for all contiguous arrays of a spec, and one for all
+/// others, so that calls with a std::vector, a span and a tensor of the same shape share a trace, and views of any type
+/// one.
+template <class A>
+struct program_argument {
+    using type = A;
+};
+template <array_argument A>
+struct program_argument<A> {
+    using spec = array_spec_t<A>;
+    using any_of_spec = std::conditional_t<is_always_contiguous_v<A>, output_array_t<spec>,
+                                           array_view<typename spec::value_type, spec::rank, false>>;
+    using type = std::conditional_t<std::is_same_v<array_spec_t<any_of_spec>, spec>, any_of_spec, A>;
+};
+
+/// The program of a function for the types of a call's arguments.
+template <class F, class... Args>
+using program_of_call = program<F, typename program_argument<Args>::type...>;
+
 /// No signature: the types of the arguments say it.
 template <class F>
 struct program_choice<F, no_signature> {
     template <class... Args>
-    using general = program<F, Args...>;
+    using general = program_of_call<F, Args...>;
 
     template <class Fn, class... Args>
     CALQUE_INLINE static decltype(auto) choose(calque::detail::function_state const&, Fn&& fn, Args const&...) {
-        return fn.template operator()<program<F, Args...>>();
+        return fn.template operator()<program_of_call<F, Args...>>();
     }
 };
 
@@ -267,7 +286,7 @@ struct program_choice<F, specialize<Signatures...>> {
                   "calque: a specialization has static extents only");
 
     template <class... Args>
-    using general = program<F, Args...>;
+    using general = program_of_call<F, Args...>;
 
     template <class Fn, class... Args>
     CALQUE_INLINE static decltype(auto) choose(calque::detail::function_state const&, Fn&& fn, Args const&... args) {
@@ -277,9 +296,9 @@ struct program_choice<F, specialize<Signatures...>> {
 private:
     template <std::size_t Rank, class Fn, class... Args>
     CALQUE_INLINE static auto choose_from(Fn&& fn, Args const&... args)
-        -> decltype(fn.template operator()<program<F, Args...>>()) {
+        -> decltype(fn.template operator()<program_of_call<F, Args...>>()) {
         if constexpr (Rank == list::template count<Args...>) {
-            return fn.template operator()<program<F, Args...>>();
+            return fn.template operator()<program_of_call<F, Args...>>();
         } else {
             using candidate = typename list::template at<Rank, Args...>;
             if (extents_suit<typename candidate::leaves>(args...)) {
