@@ -21,8 +21,10 @@ constexpr auto gelu(X const& x) {
 /// x (1 + tanh(u)) / 2 = x sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 template <handle X>
 constexpr auto gelu_tanh(X const& x) {
-    constexpr double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-    return detail::in_float(x, [](auto const& v) { return v * sigmoid(v * (square(v) * (slope * 0.044715) + slope)); });
+    return detail::in_float(x, [](auto const& v) {
+        constexpr double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+        return v * sigmoid(v * (square(v) * (slope * 0.044715) + slope));
+    });
 }
 
 /// x sigmoid(x).

@@ -37,7 +37,7 @@ public:
     constexpr void retain() { ++references_; }
     constexpr void release() {
         if (--references_ == 0) {
-            delete this;
+            destroy();
         }
     }
 
@@ -83,6 +83,9 @@ public:
     constexpr shared_builder* last() { return host_ == nullptr ? this : next_ == nullptr ? nullptr : next_->last(); }
 
 private:
+    // Not inlined: g++ 12 would warn of a handle that is released after another one of the same graph.
+    CALQUE_COLD constexpr void destroy() { delete this; }
+
     constexpr std::uint16_t outermost_open_region() const {
         std::uint16_t r = current_region();
         while (view().regions[r].parent != 0) {

@@ -25,8 +25,14 @@ struct pack<T, U> : pack<std::uint16_t, U> {
     }
     CALQUE_INLINE static pack load(T const* p) { return pack(bits::load(words(p))); }
     CALQUE_INLINE static pack load(T const* p, int n) { return pack(bits::load(words(p), n)); }
+    CALQUE_INLINE static pack load_strided(T const* p, std::ptrdiff_t stride, int n) {
+        return pack(bits::load_strided(words(p), stride, n));
+    }
     CALQUE_INLINE void store(T* p) const { bits::store(words(p)); }
     CALQUE_INLINE void store(T* p, int n) const { bits::store(words(p), n); }
+    CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride, int n) const {
+        bits::store_strided(words(p), stride, n);
+    }
 
 private:
     // A number of two bytes is its only member.
