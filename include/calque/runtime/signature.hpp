@@ -2,6 +2,7 @@
 // Signatures: what a function is traced for, said once instead of read from each call.
 #pragma once
 
+#include <calque/interop/array_view.hpp>
 #include <calque/runtime/plans.hpp>
 
 #include <algorithm>
