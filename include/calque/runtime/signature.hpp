@@ -203,7 +203,7 @@ struct program_argument {
     using type = A;
 };
 template <class A>
-    requires(tree_kind_v<A> == tree_kind::array)
+    requires(tree_kind_v<A> == tree_kind::array && array_spec_t<A>::rank != 0)
 struct program_argument<A> {
     using spec = array_spec_t<A>;
     using any_of_spec = std::conditional_t<is_always_contiguous_v<A>, output_array_t<spec>,
