@@ -81,6 +81,14 @@ struct schedule_view {
     int group_count = 0;
     int value_count = 0;
     int output_count = 0;
+
+    /// The stored value that `v` is a view of, itself if it is none.
+    constexpr int root_of(int v) const {
+        while (values[v].kind == storage_kind::view) {
+            v = values[v].source;
+        }
+        return v;
+    }
 };
 
 struct schedule_size {

@@ -61,12 +61,7 @@ private:
     }
 
     /// The argument that a stored value is, or is a view of; -1: none.
-    static constexpr int root_argument(int v) {
-        while (schedule.values[v].kind == graph::storage_kind::view) {
-            v = schedule.values[v].source;
-        }
-        return schedule.values[v].argument;
-    }
+    static constexpr int root_argument(int v) { return schedule.values[schedule.view().root_of(v)].argument; }
 
     /// Whether a kernel loads each element of `read` before it stores the one of `written` in the same place.
     static constexpr bool reads_before_writing(int k, int read, int written) {

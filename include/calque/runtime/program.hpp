@@ -301,8 +301,7 @@ private:
 
     /// Shapes of as many nodes, on the stack if they are few.
     template <int Count>
-    using node_shapes = small_buffer < shape,
-          Count == 0 ? 1 : Count<64 ? Count : 64>;
+    using node_shapes = small_buffer<shape, std::clamp(Count, 1, 64)>;
 
     template <class Rules>
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes,

@@ -6,7 +6,7 @@
 
 #include <calque/core/text.hpp>
 #include <calque/graph/regions.hpp>
-#include <calque/kernels/cpu/phases.hpp>
+#include <calque/kernels/cpu/row_program.hpp>
 #include <calque/runtime/compiled.hpp>
 
 #include <string>
@@ -20,6 +20,13 @@ namespace detail {
 using graph::group_kind;
 using graph::op_kind;
 using graph::storage_kind;
+
+inline text& indent(text& out, int depth) {
+    for (int i = 0; i < depth; ++i) {
+        out << "    ";
+    }
+    return out;
+}
 
 /// Writes a schedule, kernel by kernel. `indentation`: of a region's, which is written below its branch or loop.
 class schedule_writer {
@@ -75,18 +82,13 @@ public:
             if (v.kind != storage_kind::buffer || v.output != i) {
                 start_line(0) << "result " << i << ": ";
                 write_name(s_.outputs[i]);
-                out_ << (root_of(s_.outputs[i]).output == i ? ", in its place\n" : ", copied\n");
+                out_ << (s_.values[s_.root_of(s_.outputs[i])].output == i ? ", in its place\n" : ", copied\n");
             }
         }
     }
 
 private:
-    text& start_line(int depth) {
-        for (int i = indentation_ + depth; i > 0; --i) {
-            out_ << "    ";
-        }
-        return out_;
-    }
+    text& start_line(int depth) { return indent(out_, indentation_ + depth); }
 
     bool is_operation(graph::group const& x, int step) const {
         graph::step const& s = s_.steps[x.first_step + step];
@@ -111,13 +113,6 @@ private:
                 }
             }
         }
-    }
-
-    graph::stored_value const& root_of(int v) const {
-        while (s_.values[v].kind == storage_kind::view) {
-            v = s_.values[v].source;
-        }
-        return s_.values[v];
     }
 
     void write_name(int v) {
@@ -159,13 +154,13 @@ private:
             return out_;
         };
         for (int i = 0; i < s_.output_count; ++i) {
-            if (&root_of(s_.outputs[i]) == &s_.values[v]) {
+            if (s_.root_of(s_.outputs[i]) == v) {
                 reason() << (indentation_ == 0 ? "result " : "yield ") << i;
             }
         }
         for (int k = 0; k < s_.group_count; ++k) {
             for (int i = 0; i < s_.groups[k].leaf_count; ++i) {
-                if (&root_of(s_.leaves[s_.groups[k].first_leaf + i]) == &s_.values[v]) {
+                if (s_.root_of(s_.leaves[s_.groups[k].first_leaf + i]) == v) {
                     reason() << "kernel " << k << ' ';
                     write_reason(s_.values[v], s_.groups[k], i);
                 }
@@ -246,8 +241,7 @@ void write_kernel(schedule_writer& writer, text& out, int indentation) {
     using group = typename Scheduled::template group<K>;
     constexpr group_kind kind = group::description.kind;
     if constexpr (kind == group_kind::rows) {
-        auto const plan =
-            kernels::plan_phases<group::step_count>(group::steps(), [](int r) { return group::is_full(r); });
+        constexpr auto const& plan = kernels::row_program<group>::plan;
         writer.write_kernel(K, plan.scratch_rows, [&](int step) { return plan.ready[step]; });
     } else {
         writer.write_kernel(K, 0, [](int) { return 0; });
@@ -271,10 +265,7 @@ void write_schedule(text& out, int indentation) {
 
 template <class Region>
 void write_region(text& out, int number, int indentation) {
-    for (int i = 0; i < indentation; ++i) {
-        out << "    ";
-    }
-    out << "body " << number << ":\n";
+    indent(out, indentation) << "body " << number << ":\n";
     write_schedule<Region>(out, indentation);
 }
 
