@@ -233,10 +233,10 @@ TEST_CASE("on one thread the order of eviction is exactly that of a list") {
 TEST_CASE("entries that come and go do not use up a table") {
     using entry = calque::detail::cache_entry<poor_key, std::int64_t>;
     calque::detail::slot_table<entry> table(4);
-    entry resident({0}, std::make_unique<std::int64_t const>(0));
+    entry resident({0}, poor_key{0}.hash(), std::make_unique<std::int64_t const>(0));
     table.insert(&resident);
     for (std::int64_t extent = 1; extent != 100; ++extent) {
-        entry guest({extent}, std::make_unique<std::int64_t const>(extent));
+        entry guest({extent}, poor_key{extent}.hash(), std::make_unique<std::int64_t const>(extent));
         REQUIRE(table.has_room());
         table.insert(&guest);
         CHECK(table.find(poor_key{extent}, guest.hash) == &guest);

@@ -66,6 +66,12 @@ public:
     /// where all others broadcast to it for certain; -1: none.
     constexpr sequence<node_id> const& equal_inputs() const { return equal_inputs_; }
 
+    /// Whether two nodes have the same extent along an axis in every call.
+    constexpr bool are_equal(node_id a, node_id b, int axis) const {
+        extent_t const declared = g_.shape(a)[axis];
+        return declared == g_.shape(b)[axis] && (declared != dyn || at(a, axis) == at(b, axis));
+    }
+
 private:
     static constexpr int conflict = -1;
 

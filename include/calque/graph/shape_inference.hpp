@@ -26,7 +26,8 @@ namespace detail {
 /// Checks that extents are the declared ones, and that equal names are equal extents.
 class declared_extents {
 public:
-    constexpr explicit declared_extents(graph_view const& g) : names_(count_named(g)) {}
+    /// `axes_with_names`: how many axes of the graph's shapes have a name.
+    constexpr explicit declared_extents(int axes_with_names) : names_(axes_with_names) {}
 
     /// The first axis that contradicts `declared`, or -1; `wanted` is then the extent that it should have.
     constexpr int contradiction(shape const& declared, shape const& concrete, extent_t& wanted) {
@@ -48,16 +49,6 @@ private:
         extent_t code, value;
     };
 
-    static constexpr int count_named(graph_view const& g) {
-        int count = 0;
-        for (int i = 0; i < g.shape_count; ++i) {
-            for (int axis = 0; axis < g.shapes[i].rank; ++axis) {
-                count += is_named(g.shapes[i][axis]) ? 1 : 0;
-            }
-        }
-        return count;
-    }
-
     /// What the name stands for in this call; `value` if it is new.
     constexpr extent_t value_of(extent_t code, extent_t value) {
         for (int i = 0; i < count_; ++i) {
@@ -72,6 +63,16 @@ private:
     small_buffer<name, 32> names_;
     int count_ = 0;
 };
+
+constexpr int count_axes_with_names(graph_view const& g) {
+    int count = 0;
+    for (int i = 0; i < g.shape_count; ++i) {
+        for (int axis = 0; axis < g.shapes[i].rank; ++axis) {
+            count += is_named(g.shapes[i][axis]) ? 1 : 0;
+        }
+    }
+    return count;
+}
 
 /// The shape of a node from those of its inputs, by its operation's rule.
 template <class Rules>
@@ -106,6 +107,8 @@ constexpr extent_t named_one(graph_view const& g, node const& n, shape const* sh
 /// The shape rules of all operations: for graphs that only the run knows.
 struct any_rule {
     static constexpr node_id equal_input(node_id) { return -1; }
+    static constexpr bool declares_extents(node_id) { return true; }
+    static constexpr int axes_with_names(graph_view const& g) { return detail::count_axes_with_names(g); }
     static constexpr shape infer(op_code op, inference& in) { return rules(op).infer(in); }
 };
 
@@ -116,6 +119,8 @@ class rules_of {
 
     struct table {
         node_id equal_inputs[node_count == 0 ? 1 : node_count]{}; // see `extent_symbols`
+        bool declares_extents[node_count == 0 ? 1 : node_count]{};
+        int axes_with_names = 0;
         op_code codes[op_set::size]{};
         int code_count = 0;
         bool broadcasts = false;
@@ -123,10 +128,14 @@ class rules_of {
         constexpr table() {
             graph_view const g = G::view();
             extent_symbols const symbols(g);
+            axes_with_names = detail::count_axes_with_names(g);
             bool is_listed[op_set::size]{};
             for (node_id id = 0; id < node_count; ++id) {
                 node const& n = g[id];
                 equal_inputs[id] = symbols.equal_inputs()[id];
+                for (int axis = 0; axis < g.shape(id).rank; ++axis) {
+                    declares_extents[id] |= g.shape(id)[axis] != dyn;
+                }
                 bool& listed = is_listed[static_cast<int>(n.op)];
                 if (equal_inputs[id] >= 0 || n.input_count == 0) {
                     continue;
@@ -152,6 +161,8 @@ class rules_of {
 
 public:
     static constexpr node_id equal_input(node_id id) { return of.equal_inputs[id]; }
+    static constexpr bool declares_extents(node_id id) { return of.declares_extents[id]; }
+    static constexpr int axes_with_names(graph_view const&) { return of.axes_with_names; }
 
     static constexpr shape infer(op_code op, inference& in) {
         if constexpr (of.broadcasts) {
@@ -171,7 +182,7 @@ public:
 /// of one graph.
 template <class Rules = any_rule>
 constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* result, inference_failure& failure) {
-    detail::declared_extents declared(g);
+    detail::declared_extents declared(Rules::axes_with_names(g));
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
         if (n.op == code_of<ops::argument>) {
@@ -193,6 +204,9 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
                 failure = {why, id};
                 return false;
             }
+        }
+        if (!Rules::declares_extents(id)) {
+            continue;
         }
         extent_t wanted = 0;
         if (int const axis = declared.contradiction(g.shape(id), result[id], wanted); axis >= 0) {

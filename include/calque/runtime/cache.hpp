@@ -70,10 +70,7 @@ public:
             count_hit(*here.seat);
             return *here.plan;
         }
-        if (Plan const* plan = find_in_table(key)) {
-            return *plan;
-        }
-        return find_by_making(key, make);
+        return find_elsewhere(key, make);
     }
 
     /// Keeps the plan that this thread's last find returned. For a plan whose run may call the same function again on
@@ -131,15 +128,24 @@ private:
         seat.hits.store(seat.hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
+    /// The levels below the line.
+    template <class Make>
+    [[gnu::noinline]] Plan const& find_elsewhere(Key const& key, Make& make) {
+        std::uint64_t const hash = key.hash();
+        if (Plan const* plan = find_in_table(key, hash)) [[likely]] {
+            return *plan;
+        }
+        return find_by_making(key, hash, make);
+    }
+
     /// The second level.
-    [[gnu::noinline]] Plan const* find_in_table(Key const& key) {
+    Plan const* find_in_table(Key const& key, std::uint64_t hash) {
         line& here = line_;
         detail::thread_record& me = here.record != nullptr ? *here.record : records_.enter(here);
         here.version = 0; // the hazard pointer is about to leave the plan of the line
         detail::cache_seat& seat = me.seat_at(total_, seat_number_);
         // Read first: if it changes meanwhile, the line is out of date at once, and that is right.
         std::uint64_t const version = version_.load(std::memory_order_acquire);
-        std::uint64_t const hash = key.hash();
         for (table const* t = table_.load();;) {
             if (seat.table.load(std::memory_order_relaxed) != t) {
                 seat.table.store(t);
@@ -163,11 +169,11 @@ private:
 
     /// The third level.
     template <class Make>
-    CALQUE_COLD Plan const& find_by_making(Key const& key, Make& make) {
+    CALQUE_COLD Plan const& find_by_making(Key const& key, std::uint64_t hash, Make& make) {
         detail::garbage unused; // freed after the lock is
         std::unique_lock lock(mutex_);
         for (;;) {
-            if (entry* e = locked_table().find(key, key.hash())) {
+            if (entry* e = locked_table().find(key, hash)) {
                 return hit_under_lock(*e);
             }
             if (!in_flight_.must_wait_for(key)) {
@@ -176,12 +182,15 @@ private:
             in_flight_.wait(lock);
         }
         typename detail::in_flight_list<Key>::scope in_flight(in_flight_, lock, key);
+        std::uint64_t const traces_before = trace_count();
         lock.unlock();
-        auto fresh = std::make_unique<entry>(key, detail::make_plan<Plan>(make));
+        auto fresh = std::make_unique<entry>(key, hash, detail::make_plan<Plan>(make));
         lock.lock();
-        if (entry* e = locked_table().find(key, key.hash())) { // made by a call inside `make`, or beside one
-            unused.add(fresh.release());
-            return hit_under_lock(*e);
+        if (trace_count() != traces_before) {
+            if (entry* e = locked_table().find(key, hash)) { // made by a call inside `make`, or beside one
+                unused.add(fresh.release());
+                return hit_under_lock(*e);
+            }
         }
         entry& e = insert(std::move(fresh));
         detail::cache_seat& seat = line_.record->seat_at(total_, seat_number_);
@@ -210,7 +219,7 @@ private:
             locked_table().erase(oldest);
             bytes_ -= oldest->bytes;
             retired_.add(oldest);
-            evictions_.fetch_add(1, std::memory_order_relaxed);
+            evictions_.store(evictions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         }
         by_age_.reserve_one();
         if (!locked_table().has_room()) {
@@ -224,7 +233,7 @@ private:
         by_age_.push(&e);
         bytes_ += e.bytes;
         size_.store(by_age_.size(), std::memory_order_relaxed);
-        traces_.fetch_add(1, std::memory_order_relaxed);
+        traces_.store(traces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         change_version();
         return e;
     }

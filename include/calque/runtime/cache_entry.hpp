@@ -37,8 +37,8 @@ std::unique_ptr<Plan const> make_plan(Make& make) {
 
 template <class Key, class Plan>
 struct cache_entry : reclaimable {
-    cache_entry(Key const& k, std::unique_ptr<Plan const> p)
-        : key(k), hash(k.hash()), plan(std::move(p)), bytes(bytes_of(*plan)) {}
+    cache_entry(Key const& k, std::uint64_t its_hash, std::unique_ptr<Plan const> p)
+        : key(k), hash(its_hash), plan(std::move(p)), bytes(bytes_of(*plan)) {}
 
     Key const key;
     std::uint64_t const hash;

@@ -101,7 +101,7 @@ public:
     }
 
     static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
-        return p.values[schedule.outputs[output]].extents.extents;
+        return p.outputs[output].extents.extents;
     }
 
 private:
@@ -229,7 +229,7 @@ private:
             outputs_[o].data = data;
             outputs_[o].copy = nullptr;
             if constexpr (P::execution::keeps_orders) {
-                shape const& extents = p.values[schedule.outputs[o]].extents;
+                shape const& extents = p.outputs[o].extents;
                 require_order(p, o, extents.rank, contiguous_strides(extents).values);
             }
             if (outputs_[o].copy != nullptr || is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
@@ -255,13 +255,13 @@ private:
     }
 
     CALQUE_INLINE strides planned_strides(plan const& p, int output) const {
-        value_plan const& v = p.values[schedule.outputs[output]];
+        value_plan const& v = p.outputs[output];
         return may_keep_order(p, output) ? v.steps : contiguous_strides(v.extents);
     }
 
     /// An output that lies in another way than the plan lays it out is copied there.
     CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps) {
-        value_plan const& v = p.values[schedule.outputs[output]];
+        value_plan const& v = p.outputs[output];
         bool const is_in_plan = may_keep_order(p, output);
         bool lies_as_planned = true;
         std::int64_t expected = 1;
@@ -334,7 +334,7 @@ private:
     /// that a dynamic extent of 1 stretches is read again and again.
     CALQUE_INLINE bool is_in_place(plan const& p, int output, int argument) const {
         return aliases.in_place(output, argument) && lies_like(p, output, argument) &&
-               elements_of(argument) == p.values[schedule.outputs[output]].extents.size();
+               elements_of(argument) == p.outputs[output].extents.size();
     }
 
     /// Whether an argument lies as the plan lays an output out.
@@ -343,7 +343,7 @@ private:
             shape extents;
             strides steps;
             read_argument<typename P::layout>(key_.words, argument, extents, steps);
-            return extents.rank == p.values[schedule.outputs[output]].extents.rank &&
+            return extents.rank == p.outputs[output].extents.rank &&
                    are_equal_strides(extents, steps, planned_strides(p, output));
         } else {
             return is_contiguous_argument(argument);
@@ -395,7 +395,7 @@ private:
         run_into_temporaries(p);
         require_no_violation(function_name);
         for (int o = 0; o < output_count; ++o) {
-            shape const& extents = p.values[schedule.outputs[o]].extents;
+            shape const& extents = p.outputs[o].extents;
             std::byte const* const from = bases_[argument_count + o];
             if (!may_be_strided || outputs_[o].copy == nullptr) {
                 kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(p.output_bytes[o]));

@@ -6,6 +6,7 @@
 #include <calque/kernels/cpu/matmul.hpp>
 #include <calque/kernels/cpu/row_kernel.hpp>
 #include <calque/runtime/execute_control.hpp>
+#include <calque/runtime/fusion_checks.hpp>
 #include <calque/runtime/host_arrays.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
@@ -33,12 +34,10 @@ class executor {
     template <int K>
     using group = typename Compiled::template group<K>;
 
-    /// A kernel's operand is copied once at most, and a view whose elements no strides can tell.
-    static constexpr int copy_capacity = !Needs.copies ? 0 : size.leaves + (Needs.views ? size.values : 0);
-
 public:
-    using plan = typename std::conditional_t<Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
-                                             std::type_identity<plan_storage<size, copy_capacity>>>::type;
+    using plan = typename std::conditional_t<
+        Compiled::has_regions(), std::type_identity<plan_with_regions<Compiled>>,
+        std::type_identity<plan_storage<capacity_of(Compiled::view(), schedule.view(), size, Needs)>>>::type;
 
     /// Whether outputs may keep the order of the arguments' axes (`planner::find_order`). Regions have views and copies
     /// of what others keep, and take for granted that it is row-major.
@@ -46,7 +45,17 @@ public:
 
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
-        planner<Needs>(input_of(shapes, argument_strides), p.view()).run();
+        plan_view out = p.view();
+        small_buffer<value_plan, std::clamp(size.values, 1, 32)> places(size.values);
+        if constexpr (!Needs.values) {
+            out.values = places.data();
+        }
+        planner<Needs> its_planner(input_of(shapes, argument_strides), out);
+        its_planner.run();
+        p.copies.take(its_planner.copies());
+        for (int o = 0; o < size.outputs; ++o) {
+            p.outputs[o] = out.values[schedule.outputs[o]];
+        }
         if constexpr (Compiled::has_regions()) {
             sequence<shape> scratch;
             for_each_control([&]<int K>(std::integral_constant<int, K>) {
@@ -58,7 +67,7 @@ public:
 
     /// Whether the shapes of a call are those that fusion has taken for equal.
     static constexpr bool suits_fusion(shape const* shapes) {
-        bool suits = planner<Needs>(input_of(shapes, nullptr), plan_view{}).suits_fusion();
+        bool suits = fusion_checks<Compiled>::hold(shapes);
         if constexpr (Compiled::has_regions()) {
             sequence<shape> scratch;
             suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {
@@ -93,7 +102,7 @@ public:
     CALQUE_INLINE void run() const {
         kernels::unroll_steps<0, size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
             if constexpr (Needs.copies) {
-                if (plan_.copy_count != 0) [[unlikely]] {
+                if (plan_.copies.size() != 0) [[unlikely]] {
                     run_copies(k);
                 }
             }
@@ -152,7 +161,7 @@ private:
     CALQUE_COLD void copy_outputs() const {
         for (int o = 0; o < size.outputs; ++o) {
             if (is_copied(o)) {
-                value_plan const& from = plan_.values[schedule.outputs[o]];
+                value_plan const& from = plan_.outputs[o];
                 dtype const type = Compiled::optimized.nodes[schedule.values[schedule.outputs[o]].node].type;
                 kernels::copy_strided(from.extents,
                                       {bases_[Compiled::argument_count + o], contiguous_strides(from.extents)},
@@ -203,8 +212,8 @@ private:
     }
 
     CALQUE_COLD void run_copies(int before_group) const {
-        for (int i = 0; i < plan_.copy_count; ++i) {
-            copy_plan const& c = plan_.copies[i];
+        for (int i = 0; i < plan_.copies.size(); ++i) {
+            copy_plan const& c = plan_.copies.data()[i];
             if (c.before_group == before_group) {
                 kernels::copy_strided(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
                                       {address(bases_, c.from), c.from_steps}, c.element_bytes);
@@ -273,7 +282,7 @@ private:
     __attribute__((noinline)) void run_outer_loops(typename Kernel::arguments a, int axis) const {
         constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
-        for (std::ptrdiff_t i = 0; i < loops.outer_extents[axis]; ++i) {
+        for (std::ptrdiff_t i = 0; i < plan_.outer_extents[K * plan::outer_axes + axis]; ++i) {
             if (axis + 1 == loops.outer_rank) {
                 run_kernel<K, Kernel>(a);
             } else {
@@ -282,7 +291,7 @@ private:
             kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.leaves[x.first_leaf + l];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                std::ptrdiff_t const step = plan_.leaves[x.first_leaf + l].outer_strides[axis];
+                std::ptrdiff_t const step = plan_.leaf_outer_strides[(x.first_leaf + l) * plan::outer_axes + axis];
                 if constexpr (is_indices<K, l>()) {
                     a.indices[l] += step;
                 } else {
@@ -292,7 +301,8 @@ private:
             kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
                 constexpr int v = schedule.results[x.first_result + r];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                a.results[r] = static_cast<T*>(a.results[r]) + plan_.results[x.first_result + r].outer_strides[axis];
+                std::ptrdiff_t const step = plan_.result_outer_strides[(x.first_result + r) * plan::outer_axes + axis];
+                a.results[r] = static_cast<T*>(a.results[r]) + step;
             });
         }
     }
@@ -346,7 +356,7 @@ private:
         auto const operand = [&](int i) {
             leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
             return kernels::matrix_ref<T>{reinterpret_cast<T const*>(address(bases_, leaf.at)), leaf.row_stride,
-                                          leaf.outer_strides[0]};
+                                          leaf.column_stride};
         };
         if constexpr (is_plain_product<K>()) {
             result_plan const& result = plan_.results[x.first_result];

@@ -61,7 +61,8 @@ constexpr shape const* shapes_of_twin(graph::graph_view const& g, graph::node_id
 
 /// The plan of a schedule with regions: its own, and one for each region.
 template <class Compiled>
-struct plan_with_regions : plan_storage<Compiled::size, Compiled::size.leaves + Compiled::size.values> {
+struct plan_with_regions
+    : plan_storage<capacity_of(Compiled::view(), Compiled::schedule.view(), Compiled::size, plan_needs{})> {
     detail::nested_plans<Compiled, std::make_integer_sequence<int, Compiled::size.groups>> nested{};
 
     template <int K, int R>

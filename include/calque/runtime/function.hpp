@@ -144,7 +144,7 @@ public:
         return choice::choose(
             *state_,
             [&]<class P>() -> plan_description {
-                typename P::plan plan = find_plan(runtime::call<P>(args...));
+                typename P::plan const& plan = find_plan(runtime::call<P>(args...));
                 return {runtime::to_text(P::code::optimized.view(), P::code::schedule.view(), plan.view(),
                                          plan.is_interpreted),
                         plan.arena_bytes};
@@ -208,7 +208,7 @@ private:
             from[i] = reinterpret_cast<std::byte const*>(ref.data);
         });
         bind_outputs<typename P::result, typename P::outputs>(outputs, extents_of, [&](auto i, auto const& ref) {
-            runtime::value_plan const& value = plan.values[P::code::schedule.outputs[i]];
+            runtime::value_plan const& value = plan.outputs[i];
             auto* const to = reinterpret_cast<std::byte*>(ref.data);
             if constexpr (std::remove_cvref_t<decltype(ref)>::contiguous) {
                 kernels::copy_bytes(to, from[i], static_cast<std::size_t>(value.extents.size()) * sizeof(*ref.data));

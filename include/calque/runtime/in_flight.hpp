@@ -41,8 +41,10 @@ public:
                 link = &(*link)->next_;
             }
             *link = next_;
-            list_.landings_.fetch_add(1);
-            list_.landings_.notify_all();
+            if (list_.waiting_ != 0) {
+                list_.landings_.fetch_add(1);
+                list_.landings_.notify_all();
+            }
         }
 
         scope(scope const&) = delete;
@@ -73,13 +75,16 @@ public:
     /// Waits until something has landed.
     void wait(std::unique_lock<std::mutex>& lock) {
         std::uint32_t const seen = landings_.load();
+        ++waiting_;
         lock.unlock();
         landings_.wait(seen);
         lock.lock();
+        --waiting_;
     }
 
 private:
     scope* first_ = nullptr;
+    int waiting_ = 0;                        // threads
     std::atomic<std::uint32_t> landings_{0}; // changes under the lock; who waits has seen it under the lock
 };
 

@@ -44,28 +44,6 @@ class planner {
 public:
     constexpr planner(plan_input const& in, plan_view const& out) : in_(in), out_(out) {}
 
-    /// Whether the shapes of this call are those that fusion has taken for equal: only dynamic extents that broadcast
-    /// make them differ.
-    constexpr bool suits_fusion() const {
-        for (int k = 0; k < in_.schedule.group_count; ++k) {
-            graph::group const& x = in_.schedule.groups[k];
-            for (int i = 0; i < x.step_count; ++i) {
-                graph::step const& s = in_.schedule.steps[x.first_step + i];
-                bool const is_reduction = graph::info(s.op).kind == graph::op_kind::reduction;
-                if (s.leaf < 0 && is_reduction && !(in_.shapes[in_.g.input(s.node, 0)] == space_of(x))) {
-                    return false;
-                }
-                if (s.index >= 0 && in_.shapes[s.node].rank != 0 && !is_value_of(s.node, x)) {
-                    return false;
-                }
-                if (s.result >= 0 && !is_reduction && !is_value_of(s.node, x)) {
-                    return false;
-                }
-            }
-        }
-        return true;
-    }
-
     constexpr void run() {
         for (int v = 0; v < in_.schedule.value_count; ++v) {
             place_value(v);
@@ -77,6 +55,9 @@ public:
         *out_.arena_bytes = memory_.total() + workspace_;
     }
 
+    /// What `run` has found to be copied.
+    constexpr sequence<copy_plan>& copies() { return copies_; }
+
 private:
     template <class T>
     using leaf_buffer = small_buffer<T, 8>;
@@ -87,25 +68,12 @@ private:
     constexpr int arena() const { return in_.argument_count + in_.schedule.output_count; }
     constexpr int scalars() const { return arena() + 1; }
 
-    /// Whether a node has a value for each point of a group's space, or for each row.
-    constexpr bool is_value_of(graph::node_id id, graph::group const& x) const {
-        shape const& extents = in_.shapes[id];
-        shape const& space = space_of(x);
-        for (int axis = 0; axis < space.rank; ++axis) {
-            bool const is_full = in_.g[id].shape == x.space || axis < space.rank - x.reduced_axes;
-            if (extents[axis] != (is_full ? space[axis] : 1)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     // ---- values
 
     constexpr void place_value(int v) {
         graph::stored_value const& s = stored(v);
         value_plan& place = out_.values[v];
-        place.extents = in_.shapes[s.node];
+        place = {{}, in_.shapes[s.node], {}};
         switch (s.kind) {
         case graph::storage_kind::argument:
             place.at = {s.argument, 0};
@@ -124,9 +92,12 @@ private:
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
             if constexpr (Needs.copies) {
-                (void)find_order(in_.schedule.groups[s.made_by], place.steps);
-                if (is_product_by_columns(v)) {
+                bool& keeps_order = out_.groups[s.made_by].keeps_order;
+                if (find_order(in_.schedule.groups[s.made_by], place.steps)) {
+                    keeps_order = true;
+                } else if (is_product_by_columns(v)) {
                     place.steps = {{1, place.extents[0]}};
+                    keeps_order = true;
                 }
             }
             place.at = {in_.argument_count + s.output, 0};
@@ -172,7 +143,7 @@ private:
 
     constexpr void add_copy(int before_group, location from, shape const& extents, calque::strides const& steps,
                             location to, std::size_t element_bytes) {
-        out_.copies[(*out_.copy_count)++] = {before_group, from, to, extents, steps, element_bytes};
+        copies_.push_back({before_group, from, to, extents, steps, element_bytes});
     }
 
     // ---- groups
@@ -275,8 +246,7 @@ private:
 
     constexpr void plan_loops(int k, graph::group const& x) {
         if constexpr (Needs.copies) {
-            calque::strides order;
-            if (find_order(x, order)) {
+            if (out_.groups[k].keeps_order && x.kind == graph::group_kind::rows) {
                 plan_one_loop(k, x);
                 return;
             }
@@ -315,14 +285,14 @@ private:
         plan.rows = run_size(space, axes.first_row, axes.first_column);
         plan.outer_rank = axes.first_row;
         for (int axis = 0; axis < axes.first_row; ++axis) {
-            plan.outer_extents[axis] = space[axis];
+            out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
         }
         for (int i = first_leaf; i < end_leaf; ++i) {
             leaf_plan& leaf = out_.leaves[i];
             leaf.at = places[i - first_leaf];
             leaf.row_stride = run_stride(steps[i - first_leaf], space, axes.first_row, axes.first_column);
             for (int axis = 0; axis < axes.first_row; ++axis) {
-                leaf.outer_strides[axis] = steps[i - first_leaf][axis];
+                out_.leaf_outer_strides[i * out_.outer_axes + axis] = steps[i - first_leaf][axis];
             }
         }
         plan_results(x, space, axes);
@@ -414,11 +384,12 @@ private:
         for (int i = 0; i < x.result_count; ++i) {
             value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
             calque::strides const steps = aligned_strides(v, space);
-            result_plan& result = out_.results[x.first_result + i];
+            int const r = x.first_result + i;
+            result_plan& result = out_.results[r];
             result.at = v.at;
             result.row_stride = run_stride(steps, space, axes.first_row, axes.first_column);
             for (int axis = 0; axis < axes.first_row; ++axis) {
-                result.outer_strides[axis] = steps[axis];
+                out_.result_outer_strides[r * out_.outer_axes + axis] = steps[axis];
             }
         }
     }
@@ -429,7 +400,7 @@ private:
         value_plan a = out_.values[in_.schedule.leaves[x.first_leaf]];
         value_plan b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
         if constexpr (Needs.copies) {
-            if (x.result_count == 1 && is_product_by_columns(in_.schedule.results[x.first_result])) {
+            if (plan.keeps_order) {
                 std::swap(a, b);
                 for (value_plan* const operand : {&a, &b}) {
                     std::swap(operand->extents[0], operand->extents[1]);
@@ -442,7 +413,7 @@ private:
             value_plan const& operand = i == 0 ? a : b;
             out_.leaves[x.first_leaf + i].at = operand.at;
             out_.leaves[x.first_leaf + i].row_stride = operand.steps[0];
-            out_.leaves[x.first_leaf + i].outer_strides[0] = operand.steps[1];
+            out_.leaves[x.first_leaf + i].column_stride = operand.steps[1];
         }
         plan.depth = a.extents[1];
         product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth,
@@ -468,6 +439,7 @@ private:
     plan_input in_;
     plan_view out_;
     memory_planner memory_;
+    sequence<copy_plan> copies_;
     std::size_t workspace_ = 0;
     bool has_other_order_ = false; // than row-major: some value that is placed
 };

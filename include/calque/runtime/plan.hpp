@@ -2,11 +2,13 @@
 // A plan: all that a call of known extents needs to run, as plain data. Making one is what a trace costs at run time.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -27,29 +29,29 @@ struct value_plan {
     calque::strides steps; // in elements
 };
 
-/// A leaf as its kernel reads it: from a row to the next, and along the axes that loop around the kernel.
+/// A leaf as its kernel reads it: from a row to the next. Its strides along the axes that loop around the kernel are in
+/// `plan_view::leaf_outer_strides`.
 struct leaf_plan {
     location at;
     std::ptrdiff_t row_stride = 0;
-    std::ptrdiff_t outer_strides[max_rank]{};
+    std::ptrdiff_t column_stride = 1; // of a product's operand
 };
 
 /// A result as its kernel writes it.
 struct result_plan {
     location at;
     std::ptrdiff_t row_stride = 0;
-    std::ptrdiff_t outer_strides[max_rank]{};
 };
 
 /// The loops of a group: axes that cannot be merged go around the kernel, which runs over rows and columns.
 struct group_plan {
     std::ptrdiff_t rows = 1;
     std::ptrdiff_t columns = 1;
-    int outer_rank = 0;
-    std::ptrdiff_t outer_extents[max_rank]{};
+    std::ptrdiff_t depth = 0;          // products: the inner extent
+    kernels::matmul_variant product{}; // products
     kernels::row_variant variant{};    // rows: which way lanes run
-    kernels::matmul_variant product{}; // products: the variant, and the inner extent
-    std::ptrdiff_t depth = 0;
+    int outer_rank = 0;
+    bool keeps_order = false; // what it makes lies as its operands do, which is not row-major
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs.
@@ -61,37 +63,104 @@ struct copy_plan {
     std::size_t element_bytes = 0;
 };
 
-/// A plan under construction or in use, whoever stores its arrays.
+/// A plan under construction, whoever stores its arrays.
 struct plan_view {
     value_plan* values = nullptr;
     leaf_plan* leaves = nullptr;
     result_plan* results = nullptr;
     group_plan* groups = nullptr;
-    copy_plan* copies = nullptr;
     std::uint64_t* scalars = nullptr; // by stored value: the bits of constants and counts
-    int* copy_count = nullptr;
+    // Of the axes that loop around kernels: `outer_axes` numbers for each group, leaf and result.
+    std::ptrdiff_t* outer_extents = nullptr;
+    std::ptrdiff_t* leaf_outer_strides = nullptr;
+    std::ptrdiff_t* result_outer_strides = nullptr;
+    int outer_axes = 0;
     std::size_t* workspace_offset = nullptr; // in the arena: kernels' scratch
     std::size_t* arena_bytes = nullptr;
 };
 
-/// The arrays of a plan for a schedule of this size, of which `Copies` at most are copied for kernels.
-template <graph::schedule_size Size, int Copies>
+/// What of a finished plan people may want to see.
+struct const_plan_view {
+    leaf_plan const* leaves = nullptr;
+    group_plan const* groups = nullptr;
+    std::ptrdiff_t const* outer_extents = nullptr;
+    int outer_axes = 0;
+    copy_plan const* copies = nullptr;
+    int copy_count = 0;
+    std::size_t arena_bytes = 0;
+};
+
+/// What a plan has room for.
+struct plan_capacity {
+    graph::schedule_size schedule;
+    int values = 0;     // that are read when the kernels run: all, or none but the outputs
+    int outer_axes = 0; // that may loop around a kernel
+    int copies = 0;     // of a plan that is a constant; 0: they are on the heap, for few calls need any
+};
+
+/// The copies of a plan.
+template <int Capacity>
+class copy_list {
+public:
+    constexpr void take(sequence<copy_plan>& from) {
+        for (copy_plan const& c : from) {
+            copies_[size_++] = c;
+        }
+    }
+    constexpr int size() const { return size_; }
+    constexpr copy_plan const* data() const { return copies_; }
+
+private:
+    copy_plan copies_[Capacity]{};
+    int size_ = 0;
+};
+template <>
+class copy_list<0> {
+public:
+    constexpr void take(sequence<copy_plan>& from) { copies_ = std::move(from); }
+    constexpr int size() const { return copies_.size(); }
+    constexpr copy_plan const* data() const { return copies_.data(); }
+
+private:
+    sequence<copy_plan> copies_;
+};
+
+/// The arrays of a plan, as small as they can be: the cache keeps many, and each new shape writes one.
+template <plan_capacity Capacity>
 struct plan_storage {
     static constexpr int at_least_one(int n) { return n == 0 ? 1 : n; }
+    static constexpr graph::schedule_size size = Capacity.schedule;
+    static constexpr int outer_axes = Capacity.outer_axes;
 
-    value_plan values[at_least_one(Size.values)]{};
-    leaf_plan leaves[at_least_one(Size.leaves)]{};
-    result_plan results[at_least_one(Size.results)]{};
-    group_plan groups[at_least_one(Size.groups)]{};
-    copy_plan copies[at_least_one(Copies)]{};
-    std::uint64_t scalars[at_least_one(Size.values)]{};
-    int copy_count = 0;
+    value_plan outputs[at_least_one(size.outputs)]{};
+    value_plan values[at_least_one(Capacity.values)]{};
+    leaf_plan leaves[at_least_one(size.leaves)]{};
+    result_plan results[at_least_one(size.results)]{};
+    group_plan groups[at_least_one(size.groups)]{};
+    std::uint64_t scalars[at_least_one(size.values)]{};
+    std::ptrdiff_t outer_extents[at_least_one(size.groups * outer_axes)]{};
+    std::ptrdiff_t leaf_outer_strides[at_least_one(size.leaves * outer_axes)]{};
+    std::ptrdiff_t result_outer_strides[at_least_one(size.results * outer_axes)]{};
+    copy_list<Capacity.copies> copies;
     std::size_t workspace_offset = 0;
     std::size_t arena_bytes = 0;
     bool is_interpreted = false; // a dynamic extent broadcasts where the kernels rely on equal ones
 
     constexpr plan_view view() {
-        return {values, leaves, results, groups, copies, scalars, &copy_count, &workspace_offset, &arena_bytes};
+        return {values,
+                leaves,
+                results,
+                groups,
+                scalars,
+                outer_extents,
+                leaf_outer_strides,
+                result_outer_strides,
+                outer_axes,
+                &workspace_offset,
+                &arena_bytes};
+    }
+    constexpr const_plan_view view() const {
+        return {leaves, groups, outer_extents, outer_axes, copies.data(), copies.size(), arena_bytes};
     }
 };
 

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <calque/graph/graph.hpp>
-#include <calque/graph/schedule.hpp>
+#include <calque/runtime/plan.hpp>
+
+#include <algorithm>
 
 namespace calque {
 inline namespace v0 {
@@ -19,6 +21,7 @@ struct plan_needs {
     bool products = true;
     bool scratch = true;        // kernels that keep rows
     bool outer_loops = true;    // loops around a kernel
+    bool values = true;         // places that are read when the kernels run: operands of what is no fused kernel
     bool several_shapes = true; // else each kernel is one loop over arrays of one shape, and scalars
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -32,7 +35,7 @@ public:
     constexpr needs_finder(graph::graph_view const& g, graph::schedule_view const& s) : g_(g), s_(s) {}
 
     constexpr plan_needs find() const {
-        plan_needs needs{false, false, false, false, false, false, false, false};
+        plan_needs needs{false, false, false, false, false, false, false, false, false};
         for (int v = 0; v < s_.value_count; ++v) {
             graph::stored_value const& value = s_.values[v];
             needs.views |= value.kind == graph::storage_kind::view;
@@ -48,7 +51,8 @@ public:
 
 private:
     constexpr void add_group(graph::group const& x, plan_needs& needs) const {
-        if (x.kind == graph::group_kind::movement) {
+        if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
+            needs.values = true;
             return;
         }
         int const rank = g_.shapes[x.space].rank;
@@ -96,6 +100,24 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
     needs.outer_loops |= needs.copies;
     needs.several_shapes |= needs.copies;
     return needs;
+}
+
+/// What the plans of a program have room for.
+constexpr plan_capacity capacity_of(graph::graph_view const& g, graph::schedule_view const& s,
+                                    graph::schedule_size const& size, plan_needs const& needs) {
+    plan_capacity capacity{size};
+    capacity.values = needs.values ? size.values : 0;
+    for (int k = 0; needs.outer_loops && k < s.group_count; ++k) {
+        capacity.outer_axes = std::max(capacity.outer_axes, g.shapes[s.groups[k].space].rank - 1);
+    }
+    bool is_static = true;
+    for (graph::node_id id = 0; id < g.node_count; ++id) {
+        is_static = is_static && g.shape(id).is_static();
+    }
+    if (is_static && needs.copies) { // an operand of a kernel is copied once at most, and so is a view
+        capacity.copies = size.leaves + (needs.views ? size.values : 0);
+    }
+    return capacity;
 }
 
 } // namespace runtime

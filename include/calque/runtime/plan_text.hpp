@@ -26,7 +26,7 @@ inline void append_operations(text& out, graph::schedule_view const& s, graph::g
 }
 
 /// Whether leaf `i` of a group has a value for each row and column, in rows that do not follow each other.
-inline bool has_strided_rows(graph::schedule_view const& s, plan_view const& p, graph::group const& x, int i) {
+inline bool has_strided_rows(graph::schedule_view const& s, const_plan_view const& p, graph::group const& x, int i) {
     for (int k = 0; k < x.step_count; ++k) {
         graph::step const& step = s.steps[x.first_step + k];
         if (step.leaf == i && step.varies_along_rows && step.varies_along_columns) {
@@ -36,30 +36,19 @@ inline bool has_strided_rows(graph::schedule_view const& s, plan_view const& p, 
     return false;
 }
 
-/// Whether what a group makes lies in row-major order; else in that of its operands.
-inline bool writes_by_rows(graph::schedule_view const& s, plan_view const& p, graph::group const& x) {
-    for (int i = 0; i < x.result_count; ++i) {
-        value_plan const& v = p.values[s.results[x.first_result + i]];
-        if (!is_contiguous(v.extents, v.steps)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// How a fused kernel goes through memory: the variant that runs. docs/kernels.md says what they are.
-inline void append_variant(text& out, graph::schedule_view const& s, plan_view const& p, graph::group const& x) {
+inline void append_variant(text& out, graph::schedule_view const& s, const_plan_view const& p, graph::group const& x) {
     group_plan const& loops = p.groups[&x - s.groups];
     bool const is_one_run = loops.rows == 1 && loops.outer_rank == 0;
     bool is_strided = false;
     for (int i = 0; i < x.leaf_count; ++i) {
         is_strided |= loops.rows > 1 && has_strided_rows(s, p, x, i);
     }
-    out << (!writes_by_rows(s, p, x) ? " (one run, not by rows)"
-            : is_one_run             ? " (one run)"
-            : loops.outer_rank != 0  ? " (rows, loops around)"
-            : is_strided             ? " (strided rows)"
-                                     : " (rows)");
+    out << (loops.keeps_order       ? " (one run, not by rows)"
+            : is_one_run            ? " (one run)"
+            : loops.outer_rank != 0 ? " (rows, loops around)"
+            : is_strided            ? " (strided rows)"
+                                    : " (rows)");
 }
 
 /// Which array is copied before a kernel, and how.
@@ -74,9 +63,10 @@ inline void append_copy(text& out, graph::schedule_view const& s, copy_plan cons
         << kernels::name_of_copy(copy.extents, contiguous_strides(copy.extents), copy.from_steps) << '\n';
 }
 
-inline void append_extents(text& out, group_plan const& loops) {
+inline void append_extents(text& out, const_plan_view const& p, int group) {
+    group_plan const& loops = p.groups[group];
     for (int axis = 0; axis < loops.outer_rank; ++axis) {
-        out << loops.outer_extents[axis] << " x ";
+        out << p.outer_extents[group * p.outer_axes + axis] << " x ";
     }
     out << loops.rows << " x " << loops.columns;
 }
@@ -84,7 +74,7 @@ inline void append_extents(text& out, group_plan const& loops) {
 } // namespace detail
 
 /// A line for each kernel of a plan, in order.
-inline std::string to_text(graph::graph_view const& g, graph::schedule_view const& s, plan_view const& p,
+inline std::string to_text(graph::graph_view const& g, graph::schedule_view const& s, const_plan_view const& p,
                            bool is_interpreted) {
     text out;
     if (is_interpreted) {
@@ -94,7 +84,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
     for (int k = 0; k < s.group_count; ++k) {
         graph::group const& x = s.groups[k];
         group_plan const& loops = p.groups[k];
-        for (int i = 0; i < *p.copy_count; ++i) {
+        for (int i = 0; i < p.copy_count; ++i) {
             if (p.copies[i].before_group == k) {
                 detail::append_copy(out, s, p.copies[i]);
             }
@@ -108,9 +98,9 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         case graph::group_kind::movement: out << "move      " << graph::info(g[x.node].op).name; break;
         case graph::group_kind::product:
             out << "product   ";
-            detail::append_extents(out, loops);
+            detail::append_extents(out, p, k);
             out << " over " << loops.depth << " (" << kernels::name_of(loops.product)
-                << (detail::writes_by_rows(s, p, x) ? ")" : ", by columns)");
+                << (loops.keeps_order ? ", by columns)" : ")");
             if (x.step_count > 1) {
                 out << ", on its tiles:";
                 detail::append_operations(out, s, x);
@@ -118,7 +108,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             break;
         case graph::group_kind::columns:
             out << "columns   ";
-            detail::append_extents(out, loops);
+            detail::append_extents(out, p, k);
             out << ':';
             detail::append_operations(out, s, x);
             out << ' ' << graph::info(g[x.node].op).name << " over rows";
@@ -126,7 +116,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             break;
         case graph::group_kind::rows:
             out << (x.reduced_axes != 0 ? "rows      " : "elements  ");
-            detail::append_extents(out, loops);
+            detail::append_extents(out, p, k);
             out << (loops.variant == kernels::row_variant::lanes_along_rows ? " (a lane a row):" : ":");
             detail::append_operations(out, s, x);
             detail::append_variant(out, s, p, x);
@@ -134,7 +124,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         }
         out << '\n';
     }
-    out << "arena " << *p.arena_bytes << " bytes\n";
+    out << "arena " << p.arena_bytes << " bytes\n";
     return out.string();
 }
 

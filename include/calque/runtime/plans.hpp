@@ -15,7 +15,9 @@ inline constexpr char which_program = 0;
 /// A plan as the cache keeps it.
 template <class P>
 struct cached_plan : P::plan {
-    std::size_t bytes() const { return sizeof(*this); }
+    std::size_t bytes() const {
+        return sizeof(*this) + static_cast<std::size_t>(this->copies.size()) * sizeof(runtime::copy_plan);
+    }
 };
 
 /// Decides for each new key whether it is a trace, and tells of it if it is.

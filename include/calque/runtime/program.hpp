@@ -197,8 +197,7 @@ struct program {
             p.arguments[a] = memory_range::of(extents[a], steps[a], size_of(argument_type(a)));
         }
         for (int o = 0; o < output_count; ++o) {
-            p.output_bytes[o] = p.values[code::schedule.outputs[o]].extents.size() *
-                                static_cast<std::ptrdiff_t>(output_element_bytes(o));
+            p.output_bytes[o] = p.outputs[o].extents.size() * static_cast<std::ptrdiff_t>(output_element_bytes(o));
         }
     }
 
@@ -339,7 +338,7 @@ private:
         infer<traced_rules>(traced_graph, extents, shapes.data(), name);
         p.is_interpreted = true;
         for (int i = 0; i < traced::output_count; ++i) {
-            p.values[code::schedule.outputs[i]].extents = shapes[traced_graph.outputs[i]];
+            p.outputs[i].extents = shapes[traced_graph.outputs[i]];
         }
     }
 };
