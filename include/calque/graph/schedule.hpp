@@ -82,6 +82,14 @@ struct schedule_view {
     int value_count = 0;
     int output_count = 0;
 
+    constexpr int leaf_count() const {
+        int count = 0;
+        for (int k = 0; k < group_count; ++k) {
+            count += groups[k].leaf_count;
+        }
+        return count;
+    }
+
     /// The stored value that `v` is a view of, itself if it is none.
     constexpr int root_of(int v) const {
         while (values[v].kind == storage_kind::view) {

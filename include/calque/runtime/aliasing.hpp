@@ -148,7 +148,7 @@ struct memory_range {
 
     /// Whether `bytes` bytes that begin so far from the first element share some with the array.
     constexpr bool overlaps(std::ptrdiff_t distance, std::ptrdiff_t bytes) const {
-        return distance < end && begin < distance + bytes;
+        return (distance < end) & (begin < distance + bytes);
     }
 };
 

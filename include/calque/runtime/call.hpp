@@ -320,6 +320,20 @@ private:
 
     /// Whether an output overlaps an argument that is read after the output is written.
     CALQUE_INLINE bool disturbs_arguments(plan const& p, int output) const {
+        return overlaps_an_argument(p, output) && disturbs_those_it_overlaps(p, output);
+    }
+
+    /// One branch for all arguments: an output of its own, the common case, overlaps none.
+    CALQUE_INLINE bool overlaps_an_argument(plan const& p, int output) const {
+        bool overlaps = false;
+#pragma GCC unroll 16
+        for (int a = 0; a < argument_count; ++a) {
+            overlaps |= p.arguments[a].overlaps(distance(a, outputs_[output].data), p.output_bytes[output]);
+        }
+        return overlaps;
+    }
+
+    CALQUE_INLINE bool disturbs_those_it_overlaps(plan const& p, int output) const {
         bool disturbs = false;
         for (int a = 0; a < argument_count; ++a) {
             std::ptrdiff_t const to_output = distance(a, outputs_[output].data);

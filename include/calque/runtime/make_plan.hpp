@@ -42,7 +42,8 @@ struct plan_input {
 template <plan_needs Needs = plan_needs{}>
 class planner {
 public:
-    constexpr planner(plan_input const& in, plan_view const& out) : in_(in), out_(out) {}
+    constexpr planner(plan_input const& in, plan_view const& out)
+        : in_(in), out_(out), memory_(in.schedule.value_count + in.schedule.leaf_count()) {}
 
     constexpr void run() {
         for (int v = 0; v < in_.schedule.value_count; ++v) {
@@ -73,7 +74,8 @@ private:
     constexpr void place_value(int v) {
         graph::stored_value const& s = stored(v);
         value_plan& place = out_.values[v];
-        place = {{}, in_.shapes[s.node], {}};
+        place.at = {};
+        place.extents = in_.shapes[s.node];
         switch (s.kind) {
         case graph::storage_kind::argument:
             place.at = {s.argument, 0};
@@ -82,7 +84,7 @@ private:
             break;
         case graph::storage_kind::constant:
             out_.scalars[v] = in_.g[s.node].attribute;
-            place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
+            place_scalar(v, place);
             break;
         case graph::storage_kind::count:
             if constexpr (Needs.counts) {
@@ -123,7 +125,12 @@ private:
         graph::node const& n = in_.g[stored(v).node];
         extent_t const count = graph::ops::element_count::count(in_.shapes[in_.g.input(n, 0)], n.attribute);
         out_.scalars[v] = graph::constant_bits(n.type, count);
+        place_scalar(v, place);
+    }
+
+    constexpr void place_scalar(int v, value_plan& place) const {
         place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
+        place.steps = {};
     }
 
     constexpr location allocate(int v, shape const& extents, int first_group, int last_group) {
@@ -257,6 +264,13 @@ private:
         int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 
+        leaf_buffer<bool> varies(x.leaf_count);
+        for (int i = 0; i < x.step_count; ++i) {
+            graph::step const& s = in_.schedule.steps[x.first_step + i];
+            if (int const leaf = s.leaf >= 0 ? s.leaf : s.index; leaf >= 0) {
+                varies[leaf] = s.varies_along_columns;
+            }
+        }
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
         for (int i = first_leaf; i < end_leaf; ++i) {
@@ -264,14 +278,15 @@ private:
             steps[i - first_leaf] = aligned_strides(v, space);
             places[i - first_leaf] = v.at;
             if constexpr (Needs.copies) {
-                bool const varies = varies_along_columns(x, i - x.first_leaf);
-                if (!suits(steps[i - first_leaf], space, axes, varies)) {
-                    make_suitable(k, i, space, axes, varies, steps[i - first_leaf], places[i - first_leaf]);
+                bool const its = varies[i - x.first_leaf];
+                if (!suits(steps[i - first_leaf], space, axes, its)) {
+                    make_suitable(k, i, space, axes, its, steps[i - first_leaf], places[i - first_leaf]);
                 }
             }
         }
         if (axes.may_merge_into_columns) {
-            while (axes.first_column > 0 && may_merge(x, axes.first_column - 1, axes, space, steps, first_leaf)) {
+            while (axes.first_column > 0 &&
+                   may_merge(axes.first_column - 1, axes, space, steps, varies.end() - steps.size())) {
                 --axes.first_column;
             }
         }
@@ -356,15 +371,15 @@ private:
         place = to;
     }
 
-    constexpr bool may_merge(graph::group const& x, int axis, axis_ranges const& axes, shape const& space,
-                             leaf_buffer<calque::strides> const& steps, int first_leaf) const {
+    /// Whether an axis may become one with the columns; `varies`: which of the leaves vary along these.
+    static constexpr bool may_merge(int axis, axis_ranges const& axes, shape const& space,
+                                    leaf_buffer<calque::strides> const& steps, bool const* varies) {
         if (space[axis] == 1) {
             return true;
         }
         std::ptrdiff_t const columns = run_size(space, axes.first_column, axes.end);
         for (int i = 0; i < steps.size(); ++i) {
-            bool const varies = varies_along_columns(x, first_leaf + i - x.first_leaf);
-            if (steps[i][axis] != (varies ? columns : 0)) {
+            if (steps[i][axis] != (varies[i] ? columns : 0)) {
                 return false;
             }
         }

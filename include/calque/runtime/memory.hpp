@@ -2,7 +2,7 @@
 // Memory of a plan: buffers whose lifetimes are disjoint share the arena.
 #pragma once
 
-#include <calque/core/sequence.hpp>
+#include <calque/core/small_buffer.hpp>
 
 #include <cstddef>
 
@@ -15,11 +15,15 @@ class memory_planner {
 public:
     static constexpr std::size_t alignment = 64;
 
+    /// Assigns `capacity` offsets at most.
+    constexpr explicit memory_planner(int capacity) : pieces_(capacity) {}
+
     constexpr std::size_t place(std::size_t bytes, int first_group, int last_group) {
         piece wanted{0, (bytes + alignment - 1) / alignment * alignment, first_group, last_group};
         for (bool moved = true; moved;) {
             moved = false;
-            for (piece const& other : pieces_) {
+            for (int i = 0; i < count_; ++i) {
+                piece const& other = pieces_[i];
                 bool const alive_together = other.first <= wanted.last && wanted.first <= other.last;
                 bool const overlap =
                     other.offset < wanted.offset + wanted.bytes && wanted.offset < other.offset + other.bytes;
@@ -29,7 +33,7 @@ public:
                 }
             }
         }
-        pieces_.push_back(wanted);
+        pieces_[count_++] = wanted;
         total_ = wanted.offset + wanted.bytes > total_ ? wanted.offset + wanted.bytes : total_;
         return wanted.offset;
     }
@@ -42,7 +46,8 @@ private:
         int first, last;
     };
 
-    sequence<piece> pieces_;
+    small_buffer<piece, 16> pieces_;
+    int count_ = 0;
     std::size_t total_ = 0;
 };
 

@@ -54,27 +54,30 @@ struct argument_layout<type_list<Leaf...>> {
 
 /// The extents and strides of argument `i` that a key stands for.
 template <class Layout>
-constexpr void read_argument(std::int64_t const* words, int i, shape& extents, strides& steps) {
-    std::int64_t const* const w = words + Layout::of.first_word[i];
+CALQUE_INLINE constexpr void read_argument(std::int64_t const* words, int i, shape& extents, strides& steps) {
     int const rank = Layout::of.ranks[i];
+    std::int64_t const* const extent_words = words + Layout::of.first_word[i];
+    std::int64_t const* const stride_words = extent_words + rank;
+    std::int64_t contiguous = 1;
     bool is_strided = false;
-    extents = {};
-    for (int axis = 0; axis < rank; ++axis) {
-        extents.push_back(w[axis]);
-        is_strided |= w[rank + axis] != 0;
+    extents.rank = rank;
+    for (int axis = rank - 1; axis >= 0; --axis) {
+        extents[axis] = extent_words[axis];
+        steps[axis] = contiguous;
+        contiguous *= extent_words[axis];
+        is_strided |= stride_words[axis] != 0;
     }
-    steps = contiguous_strides(extents);
     for (int axis = 0; is_strided && axis < rank; ++axis) {
-        steps[axis] = w[rank + axis];
+        steps[axis] = stride_words[axis];
     }
 }
 
 /// The extents and strides of all arguments.
 template <class Layout>
 constexpr void read_key(std::int64_t const* words, shape* extents, strides* steps) {
-    for (int i = 0; i < Layout::count; ++i) {
-        read_argument<Layout>(words, i, extents[i], steps[i]);
-    }
+    [&]<int... Argument>(std::integer_sequence<int, Argument...>) {
+        (read_argument<Layout>(words, Argument, extents[Argument], steps[Argument]), ...);
+    }(std::make_integer_sequence<int, Layout::count>{});
 }
 
 /// Whether some array of an argument may have other strides than contiguous ones, as far as its type tells.
