@@ -56,7 +56,7 @@ public:
         delete table_.load(std::memory_order_relaxed);
     }
 
-    /// The plan of `key`; `make()` makes it if there is none. It returns a `Plan` or a `std::unique_ptr<Plan const>`.
+    /// The plan of `key`; `make()` returns it if there is none.
     ///
     /// Threads that miss on one key at once make one plan; the others wait. What `make()` throws reaches its caller,
     /// nothing is kept, and a thread that waited tries for itself. `make()` may call traced functions, this one too.
@@ -86,7 +86,7 @@ public:
         if (e == nullptr) {
             return false;
         }
-        fn(*e->plan);
+        fn(e->plan);
         return true;
     }
 
@@ -98,7 +98,7 @@ public:
     template <class Fn>
     void for_each(Fn&& fn) const {
         std::lock_guard lock(mutex_);
-        by_age_.for_each([&](entry const* e) { fn(e->key, *e->plan); });
+        by_age_.for_each([&](entry const* e) { fn(e->key, e->plan); });
     }
 
     /// Plans that were made and kept. Every find that returned is a trace or a hit.
@@ -184,7 +184,7 @@ private:
         typename detail::in_flight_list<Key>::scope in_flight(in_flight_, lock, key);
         std::uint64_t const traces_before = trace_count();
         lock.unlock();
-        auto fresh = std::make_unique<entry>(key, hash, detail::make_plan<Plan>(make));
+        auto fresh = std::make_unique<entry>(key, hash, make);
         lock.lock();
         if (trace_count() != traces_before) {
             if (entry* e = locked_table().find(key, hash)) { // made by a call inside `make`, or beside one
@@ -275,7 +275,7 @@ private:
         line& here = line_;
         here.version = version;
         here.key = e.key;
-        here.plan = e.plan.get();
+        here.plan = &e.plan;
         here.seat = &seat;
         here.entry = &e;
         return *here.plan;

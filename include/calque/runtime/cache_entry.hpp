@@ -8,8 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace calque {
@@ -25,24 +23,16 @@ std::size_t bytes_of(Plan const& plan) {
     }
 }
 
-/// Calls `make()`, which returns a plan or a pointer that owns one.
-template <class Plan, class Make>
-std::unique_ptr<Plan const> make_plan(Make& make) {
-    if constexpr (std::is_convertible_v<decltype(make()), std::unique_ptr<Plan const>>) {
-        return make();
-    } else {
-        return std::unique_ptr<Plan const>(new Plan(make()));
-    }
-}
-
 template <class Key, class Plan>
 struct cache_entry : reclaimable {
-    cache_entry(Key const& k, std::uint64_t its_hash, std::unique_ptr<Plan const> p)
-        : key(k), hash(its_hash), plan(std::move(p)), bytes(bytes_of(*plan)) {}
+    /// `make()` returns the plan, which is made in its place.
+    template <class Make>
+    cache_entry(Key const& k, std::uint64_t its_hash, Make& make)
+        : key(k), hash(its_hash), plan(make()), bytes(bytes_of(plan)) {}
 
     Key const key;
     std::uint64_t const hash;
-    std::unique_ptr<Plan const> const plan;
+    Plan const plan;
     std::size_t const bytes;
     std::atomic<std::uint64_t> used{0}; // on the cache's clock
 };

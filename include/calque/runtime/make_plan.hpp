@@ -271,6 +271,7 @@ private:
                 varies[leaf] = s.varies_along_columns;
             }
         }
+        [[maybe_unused]] bool const is_empty = space.size() == 0;
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
         for (int i = first_leaf; i < end_leaf; ++i) {
@@ -279,7 +280,7 @@ private:
             places[i - first_leaf] = v.at;
             if constexpr (Needs.copies) {
                 bool const its = varies[i - x.first_leaf];
-                if (!suits(steps[i - first_leaf], space, axes, its)) {
+                if (!is_empty && !suits(steps[i - first_leaf], space, axes, its)) {
                     make_suitable(k, i, space, axes, its, steps[i - first_leaf], places[i - first_leaf]);
                 }
             }
@@ -340,9 +341,6 @@ private:
     /// Whether a kernel can read a leaf as it lies.
     static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes,
                                 bool varies) {
-        if (space.size() == 0) {
-            return true;
-        }
         return (!varies || is_unit_run(steps, space, axes.first_column, axes.end)) &&
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
     }

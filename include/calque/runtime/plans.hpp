@@ -15,6 +15,12 @@ inline constexpr char which_program = 0;
 /// A plan as the cache keeps it.
 template <class P>
 struct cached_plan : P::plan {
+    /// `fill(plan)` makes the plan.
+    template <class Fill>
+    explicit cached_plan(Fill const& fill) {
+        fill(static_cast<typename P::plan&>(*this));
+    }
+
     std::size_t bytes() const {
         return sizeof(*this) + static_cast<std::size_t>(this->copies.size()) * sizeof(runtime::copy_plan);
     }
@@ -145,10 +151,10 @@ public:
     }
 
 private:
-    CALQUE_COLD std::unique_ptr<cached_plan<P> const> make(key const& k) {
-        auto made = std::make_unique<cached_plan<P>>();
-        policy_.run(k.words, [&] { P::template make<typename P::mismatch>(*made, k.words, state_.options().name); });
-        return made;
+    CALQUE_COLD cached_plan<P> make(key const& k) {
+        return cached_plan<P>([&](typename P::plan& p) {
+            policy_.run(k.words, [&] { P::template make<typename P::mismatch>(p, k.words, state_.options().name); });
+        });
     }
 
     function_state& state_;
