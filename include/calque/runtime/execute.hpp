@@ -41,7 +41,7 @@ public:
 
     /// Whether outputs may keep the order of the arguments' axes (`planner::find_order`). Regions have views and copies
     /// of what others keep, and take for granted that it is row-major.
-    static constexpr bool keeps_orders = Needs.copies && !Compiled::has_regions() && Compiled::view().control < 0;
+    static constexpr bool keeps_orders = Needs.orders && !Compiled::has_regions() && Compiled::view().control < 0;
 
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
@@ -268,11 +268,19 @@ private:
         run_kernel<K, Kernel>(a);
     }
 
+    /// Whether a kernel has one row in any call.
+    template <int K>
+    static constexpr bool is_one_row() {
+        constexpr graph::group const& x = group<K>::description;
+        constexpr int rank = Compiled::optimized.shapes[x.space].rank;
+        return x.reduced_axes == 0 ? rank <= 1 || !Needs.several_shapes : x.reduced_axes == rank;
+    }
+
     template <int K, class Kernel>
     CALQUE_INLINE void run_kernel(typename Kernel::arguments const& a) const {
         group_plan const& loops = plan_.groups[K];
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
-            Kernel::run(loops.variant, a, loops.rows, loops.columns);
+            Kernel::template run<is_one_row<K>()>(loops.variant, a, loops.rows, loops.columns);
         } else {
             Kernel::run(a, loops.rows, loops.columns);
         }

@@ -93,7 +93,7 @@ private:
             break;
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
-            if constexpr (Needs.copies) {
+            if constexpr (Needs.orders) {
                 bool& keeps_order = out_.groups[s.made_by].keeps_order;
                 if (find_order(in_.schedule.groups[s.made_by], place.steps)) {
                     keeps_order = true;
@@ -252,7 +252,7 @@ private:
     }
 
     constexpr void plan_loops(int k, graph::group const& x) {
-        if constexpr (Needs.copies) {
+        if constexpr (Needs.orders) {
             if (out_.groups[k].keeps_order && x.kind == graph::group_kind::rows) {
                 plan_one_loop(k, x);
                 return;
@@ -412,7 +412,7 @@ private:
     constexpr void plan_product(int k, graph::group const& x, group_plan& plan) {
         value_plan a = out_.values[in_.schedule.leaves[x.first_leaf]];
         value_plan b = out_.values[in_.schedule.leaves[x.first_leaf + 1]];
-        if constexpr (Needs.copies) {
+        if constexpr (Needs.orders) {
             if (plan.keeps_order) {
                 std::swap(a, b);
                 for (value_plan* const operand : {&a, &b}) {

@@ -15,6 +15,7 @@ namespace runtime {
 /// What a program needs; in doubt, true.
 struct plan_needs {
     bool copies = true; // some operand may lie so that a kernel cannot read it
+    bool orders = true; // some operand's elements may lie in another order than row-major
     bool views = true;
     bool counts = true; // scalars that follow from extents
     bool buffers = true;
@@ -35,7 +36,7 @@ public:
     constexpr needs_finder(graph::graph_view const& g, graph::schedule_view const& s) : g_(g), s_(s) {}
 
     constexpr plan_needs find() const {
-        plan_needs needs{false, false, false, false, false, false, false, false, false};
+        plan_needs needs{false, false, false, false, false, false, false, false, false, false};
         for (int v = 0; v < s_.value_count; ++v) {
             graph::stored_value const& value = s_.values[v];
             needs.views |= value.kind == graph::storage_kind::view;
@@ -45,6 +46,7 @@ public:
         for (int k = 0; k < s_.group_count; ++k) {
             add_group(s_.groups[k], needs);
         }
+        needs.orders = needs.views;
         needs.copies |= needs.views;
         return needs;
     }
@@ -96,6 +98,7 @@ private:
 constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view const& s, bool may_be_strided,
                               bool is_ambiguous) {
     plan_needs needs = detail::needs_finder(g, s).find();
+    needs.orders |= may_be_strided;
     needs.copies |= may_be_strided || is_ambiguous;
     needs.outer_loops |= needs.copies;
     needs.several_shapes |= needs.copies;

@@ -23,11 +23,18 @@ public:
         return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
     }
 
-    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    /// `OneRow`: there is one row in any call. Small arrays pay for the loop over rows else.
+    template <bool OneRow = false>
+    static __attribute__((noinline)) void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
+                                              std::ptrdiff_t columns) {
         fused_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0);
-        for (std::ptrdiff_t i = 0; i < rows; ++i) {
-            kernel.run_row(i);
+        if constexpr (OneRow) {
+            kernel.run_row(0);
+        } else {
+            for (std::ptrdiff_t i = 0; i < rows; ++i) {
+                kernel.run_row(i);
+            }
         }
     }
 

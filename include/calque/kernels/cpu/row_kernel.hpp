@@ -44,6 +44,7 @@ public:
         return fused_rows<Group>::scratch_bytes(columns);
     }
 
+    template <bool OneRow>
     static CALQUE_INLINE void run([[maybe_unused]] row_variant variant, arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) {
         if constexpr (must_be_short) {
@@ -55,7 +56,7 @@ public:
                     return;
                 }
             }
-            fused_rows<Group>::run(a, rows, columns);
+            fused_rows<Group>::template run<OneRow>(a, rows, columns);
         }
     }
 };
