@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <tuple>
-#include <vector>
 
 namespace {
 
@@ -88,18 +87,20 @@ void check_matrices(std::size_t m, std::size_t n) {
         check<2>([](auto a) { return calque::softmax<1>(a); }, x);
         check<2>([](auto a) { return (a - calque::mean<1>(a, keepdims)) / (calque::std<1>(a, keepdims) + 1); }, x);
         check<2>([](auto a) { return calque::grad([](auto b) { return calque::sum(calque::max<1>(b) * 2); })(a); }, x);
-        check<2>([](auto a) { return calque::grad([](auto b) { return calque::sum(calque::logsumexp<0>(b)); })(a); }, x);
+        check<2>([](auto a) { return calque::grad([](auto b) { return calque::sum(calque::logsumexp<0>(b)); })(a); },
+                 x);
     }
 }
 
 } // namespace
 
 TEST_CASE("reductions, row programs and broadcasts") {
-    for (auto const& [m, n] : std::vector<std::pair<std::size_t, std::size_t>>{
-             {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {5, 3}, {31, 32}, {33, 31}, {3, 70}, {200, 10}}) {
-        CAPTURE(m);
-        CAPTURE(n);
-        check_matrices(m, n);
+    constexpr std::size_t extents[][2] = {{0, 3}, {3, 0},   {1, 1},   {1, 7},  {7, 1},
+                                          {5, 3}, {31, 32}, {33, 31}, {3, 70}, {200, 10}};
+    for (auto const& e : extents) {
+        CAPTURE(e[0]);
+        CAPTURE(e[1]);
+        check_matrices(e[0], e[1]);
     }
 }
 
@@ -116,7 +117,8 @@ TEST_CASE("more axes") {
 }
 
 TEST_CASE("a full reduction is a number, in any order") {
-    auto const f = calque::function([](auto x) { return std::tuple{calque::sum(x), calque::max(x), calque::all(x > -3)}; });
+    auto const f =
+        calque::function([](auto x) { return std::tuple{calque::sum(x), calque::max(x), calque::all(x > -3)}; });
     auto const x = random<double, 3>({7, 5, 33});
     by_columns<double, 3> const turned = x;
     auto const [sum, max, all] = f(x);
@@ -180,7 +182,8 @@ TEST_CASE("outputs in the place of arguments") {
 TEST_CASE("parts of arrays by columns, padded ones, and several results") {
     auto const f = calque::function([](auto x) {
         auto const part = calque::view(x, calque::range(2, 9), calque::all());
-        return std::tuple{calque::sum<0>(part), calque::flip<0>(x), calque::sum<1>(x, keepdims), x + 1, calque::transpose(x)};
+        return std::tuple{calque::sum<0>(part), calque::flip<0>(x), calque::sum<1>(x, keepdims), x + 1,
+                          calque::transpose(x)};
     });
     auto const x = random<float, 2>({13, 11});
     by_columns<float, 2> const turned = x;

@@ -31,8 +31,8 @@ using tests::accuracy_bounds;
 
 template <class T>
 constexpr double bound_of(std::string_view function) {
-    accuracy const row =
-        *std::find_if(std::begin(accuracy_bounds), std::end(accuracy_bounds), [&](accuracy const& a) { return a.function == function; });
+    accuracy const row = *std::find_if(std::begin(accuracy_bounds), std::end(accuracy_bounds),
+                                       [&](accuracy const& a) { return a.function == function; });
     return sizeof(T) == sizeof(float) ? row.in_float : row.in_double;
 }
 

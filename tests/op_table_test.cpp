@@ -179,14 +179,14 @@ void append_row(std::string& table) {
     std::string const dtypes = Op::kind == op_kind::source ? "-" : name_of_set(Op::accepts);
     table += "| `" + std::string(Op::name) + "` | " + std::string(name_of_kind(Op::kind)) + " | " + inputs + " | " +
              dtypes + " | " + std::string(extents_of<Op>()) + " | " + (has_derivative<Op>() ? "yes" : "-") + " | " +
-             accuracy_of(Op::name) + " | [" + place.header + "](../include/calque/graph/ops/" + place.header + ") | " + place.sentence + " |\n";
+             accuracy_of(Op::name) + " | [" + place.header + "](../include/calque/graph/ops/" + place.header + ") | " +
+             place.sentence + " |\n";
 }
 
 template <class... Ops>
 std::string table_of(op_list<Ops...>) {
-    std::string table =
-        "| operation | kind | inputs | dtypes | extents | derivative | ULP | header | |\n"
-        "|---|---|---|---|---|---|---|---|---|\n";
+    std::string table = "| operation | kind | inputs | dtypes | extents | derivative | ULP | header | |\n"
+                        "|---|---|---|---|---|---|---|---|---|\n";
     (append_row<Ops>(table), ...);
     return table;
 }

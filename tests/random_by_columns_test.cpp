@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random graphs over arrays by columns, whose axes a pass reverses, against the interpreter, which runs them as they are.
+// Random graphs over arrays by columns, whose axes a pass reverses, against the interpreter, which runs them as they
+// are.
 #include "random_kernels.hpp"
 
 using tests::check_random_function;

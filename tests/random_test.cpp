@@ -174,16 +174,14 @@ TEST_CASE_TEMPLATE("numbers of two bytes are those of float, rounded", T, calque
                           random::uniform<T>(k, -2.0, 2.0, 3, 5)};
     });
     auto const of_float = calque::function([](auto k, auto x) {
-        return std::tuple{random::uniform_like(k, x),
-                          random::normal_like(k, x),
-                          random::bernoulli_like(k, 0.25f, x),
-                          random::categorical(k, calque::cast<float>(calque::cast<T>(x))),
-                          random::uniform<float>(k, 3, 5),
-                          random::normal<float>(k, 3, 5)};
+        return std::tuple{
+            random::uniform_like(k, x),          random::normal_like(k, x),
+            random::bernoulli_like(k, 0.25f, x), random::categorical(k, calque::cast<float>(calque::cast<T>(x))),
+            random::uniform<float>(k, 3, 5),     random::normal<float>(k, 3, 5)};
     });
     constexpr float steps = std::is_same_v<T, calque::half> ? 2048 : 256;
     auto const rounded_down = [](float u) { return std::floor(u * steps) / steps; };
-    for (std::size_t const n : {1, 31, 32, 33, 5000}) {
+    for (std::size_t const n : {1u, 31u, 32u, 33u, 5000u}) {
         xtensor<float, 2> x({n, 7});
         for (std::size_t i = 0; i < x.size(); ++i) {
             x.data()[i] = static_cast<float>(i % 11) / 4;

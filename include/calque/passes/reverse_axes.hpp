@@ -12,8 +12,8 @@ namespace detail {
 
 using namespace graph;
 
-/// One walk over a graph in order. Each value is computed with its axes as they are, or reversed: as those of what it is
-/// computed of. The other form is a view, made where something asks for it.
+/// One walk over a graph in order. Each value is computed with its axes as they are, or reversed: as those of what it
+/// is computed of. The other form is a view, made where something asks for it.
 class axis_reverser {
 public:
     constexpr axis_reverser(graph_view const& from, std::uint64_t arguments, builder& to)

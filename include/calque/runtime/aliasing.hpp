@@ -53,7 +53,8 @@ private:
             if (schedule.values[v].last_use > writer) {
                 return false;
             }
-            if (schedule.values[v].last_use == writer && !reads_before_writing(writer, v, written, schedule.outputs[output])) {
+            if (schedule.values[v].last_use == writer &&
+                !reads_before_writing(writer, v, written, schedule.outputs[output])) {
                 return false;
             }
         }
@@ -76,8 +77,8 @@ private:
                schedule.values[schedule.values[read].source].kind == graph::storage_kind::argument;
     }
 
-    /// Whether a kernel loads each element of `read` before it stores the one of `written`, which is the output `output`
-    /// or what that is a view of, in the same place.
+    /// Whether a kernel loads each element of `read` before it stores the one of `written`, which is the output
+    /// `output` or what that is a view of, in the same place.
     static constexpr bool reads_before_writing(int k, int read, int written, int output) {
         graph::group const& x = schedule.groups[k];
         graph::node const& from = Compiled::optimized.nodes[schedule.values[read].node];

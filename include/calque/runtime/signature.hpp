@@ -195,8 +195,8 @@ template <class... Args>
 template <class F, class Declared>
 struct program_choice;
 
-/// The type that stands for an argument's in a program: one for all contiguous arrays of a spec, one for all that lie by
-/// columns, and one for all others, so that calls with a std::vector, a span and a tensor of the same shape share a
+/// The type that stands for an argument's in a program: one for all contiguous arrays of a spec, one for all that lie
+/// by columns, and one for all others, so that calls with a std::vector, a span and a tensor of the same shape share a
 /// trace, and views of any type one.
 template <class A>
 struct program_argument {
