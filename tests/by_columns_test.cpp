@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Arrays that lie by columns, as their types say, give what arrays by rows give, and no kernel copies them.
 #include <calque/calque.hpp>
+#include <calque/core/compatibility_xtensor_expressions.hpp>
+#include <calque/eager.hpp>
 #include <calque/grad.hpp>
 #include <calque/random.hpp>
+#include <calque/variable.hpp>
 
 #include <doctest/doctest.h>
 
@@ -223,4 +226,44 @@ TEST_CASE("op by op, too") {
     by_columns<float, 2> result;
     f.into(result, turned, row);
     CHECK(are_near(result, f(x, row)));
+}
+
+TEST_CASE("pointers by columns, and types that do not say so") {
+    auto const x = random<float, 2>({9, 14});
+    by_columns<float, 2> const turned = x;
+    auto const pointer = xt::adapt<xt::layout_type::column_major>(turned.data(), turned.size(), xt::no_ownership(),
+                                                                  std::array<std::size_t, 2>{9, 14});
+    static_assert(calque::is_column_major_v<decltype(pointer)>);
+    auto const view = calque::array_view(turned.data(), {9, 14}, {1, 9});
+    static_assert(!calque::is_column_major_v<decltype(view)>);
+    auto const f = calque::function([](auto a) { return calque::sum<1>(a); });
+    CHECK(are_near(f(pointer), f(x)));
+    CHECK(are_near(f(view), f(x)));
+    CHECK(f.plan(pointer).text().find("copy") == std::string::npos);
+    CHECK(f.plan(view).text().find("copy") != std::string::npos);
+}
+
+TEST_CASE("checks, variables, and op by op on demand") {
+    auto const f = calque::function([](auto& total, auto x) {
+        total.assign_add(calque::sum<0>(x, keepdims) + 0 * total);
+        calque::check(calque::all(x < 100), "too large");
+        return x * 2;
+    });
+    by_rows<float, 2> const x = random<float, 2>({9, 14});
+    by_columns<float, 2> const turned = x;
+    calque::variable<float, dyn, dyn> total(by_rows<float, 2>(xt::ones<float>({1, 14})));
+    by_columns<float, 2> y;
+    f.into(y, total, turned);
+    CHECK(are_near(y, by_rows<float, 2>(x * 2)));
+    CHECK(are_near(total.value(), by_rows<float, 2>(1 + xt::sum(x, {0}, xt::keep_dims))));
+    by_columns<float, 2> const before = y;
+    CHECK_THROWS_AS(f.into(y, total, by_columns<float, 2>(turned + 100)), calque::check_error);
+    CHECK(y == before);
+
+    auto const softmax = calque::function([](auto a) { return calque::softmax<0>(a); });
+    by_columns<float, 2> const expected = softmax(turned);
+    calque::run_eagerly(true);
+    softmax.into(y, turned);
+    calque::run_eagerly(false);
+    CHECK(are_near(y, expected));
 }
