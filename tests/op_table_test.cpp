@@ -3,11 +3,13 @@
 // in its other tables.
 #include <calque/graph/value.hpp>
 
+#include "accuracy.hpp"
 #include "documents.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <sstream>
 
 namespace {
 
@@ -60,6 +62,65 @@ constexpr bool has_derivative() {
            requires { &Op::template vjp<value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value>; } ||
            requires { &Op::template vjp<value, value, value, value, value>; };
+}
+
+/// Whether the shape rule of an operation takes arguments of these shapes, the last of which all others have, too.
+template <class Op>
+bool takes(std::initializer_list<calque::shape> shapes) {
+    builder b;
+    node_id inputs[3];
+    calque::shape extents;
+    int const count = Op::arity < 0 ? 2 : Op::arity;
+    for (int i = 0; i < count; ++i) {
+        extents = static_cast<std::size_t>(i) < shapes.size() ? shapes.begin()[i] : extents;
+        bool const is_bool = Op::accepts == calque::dtype_set::boolean;
+        inputs[i] = b.argument(is_bool ? calque::dtype::bool_ : calque::dtype::uint64, extents, i);
+    }
+    std::uint64_t attribute = 0; // no axes, or the first
+    if (Op::list_count == 1) {
+        attribute = static_cast<std::uint64_t>(b.intern(extents));
+    } else if (Op::list_count == 3) {
+        auto const list = [&](calque::extent_t x) {
+            calque::shape all = extents;
+            std::fill_n(all.extents, all.rank, x);
+            return b.intern(all);
+        };
+        attribute = slice_lists{list(0), list(to_the_end), list(1)}.pack();
+    } else if (std::is_same_v<Op, ops::transpose>) {
+        attribute = 0x01; // the other way round
+    } else if (std::is_same_v<Op, ops::split_axis>) {
+        attribute = 0x10;
+    }
+    b.add(code_of<Op>, inputs, count, attribute);
+    return b.error().why == reason::none;
+}
+
+/// Which extents the shape rule of an operation takes: it is tried.
+template <class Op>
+std::string_view extents_of() {
+    if constexpr (Op::arity == 0 || Op::kind == op_kind::control || Op::kind == op_kind::border) {
+        return "-"; // it has none to refuse
+    } else {
+        using s = calque::shape;
+        constexpr calque::extent_t any = calque::dyn;
+        bool const is_static = takes<Op>({s{2, 2}}) || takes<Op>({s{2, 2, 2}}) || takes<Op>({s{}, s{2, 2}}) ||
+                               takes<Op>({s{2, 2}, s{2}, s{2, 2}});
+        bool const is_dynamic = takes<Op>({s{any, any}}) || takes<Op>({s{any, any, any}}) ||
+                                takes<Op>({s{}, s{any, any}}) || takes<Op>({s{any, any}, s{any}, s{any, any}}) ||
+                                takes<Op>({s{any, 2}});
+        return is_dynamic ? (is_static ? "static, dynamic" : "dynamic") : is_static ? "static" : "none";
+    }
+}
+
+/// The greatest error in ULP, of float and of double, where more than rounding is one.
+std::string accuracy_of(std::string_view name) {
+    std::ostringstream text;
+    for (tests::accuracy const& row : tests::accuracy_bounds) {
+        if (row.function == name) {
+            text << row.in_float << ", " << row.in_double;
+        }
+    }
+    return text.str();
 }
 
 /// The headers of the operations, with their names.
@@ -117,14 +178,15 @@ void append_row(std::string& table) {
     std::string const inputs = Op::arity < 0 ? "any number" : std::to_string(Op::arity);
     std::string const dtypes = Op::kind == op_kind::source ? "-" : name_of_set(Op::accepts);
     table += "| `" + std::string(Op::name) + "` | " + std::string(name_of_kind(Op::kind)) + " | " + inputs + " | " +
-             dtypes + " | " + (has_derivative<Op>() ? "yes" : "-") + " | [" + place.header +
-             "](../include/calque/graph/ops/" + place.header + ") | " + place.sentence + " |\n";
+             dtypes + " | " + std::string(extents_of<Op>()) + " | " + (has_derivative<Op>() ? "yes" : "-") + " | " +
+             accuracy_of(Op::name) + " | [" + place.header + "](../include/calque/graph/ops/" + place.header + ") | " +
+             place.sentence + " |\n";
 }
 
 template <class... Ops>
 std::string table_of(op_list<Ops...>) {
-    std::string table =
-        "| operation | kind | inputs | dtypes | derivative | header | |\n|---|---|---|---|---|---|---|\n";
+    std::string table = "| operation | kind | inputs | dtypes | extents | derivative | ULP | header | |\n"
+                        "|---|---|---|---|---|---|---|---|---|\n";
     (append_row<Ops>(table), ...);
     return table;
 }

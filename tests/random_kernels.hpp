@@ -38,7 +38,8 @@ void check_result(Result const& given, tensor const& expected, tolerance allowed
 }
 
 /// Runs a function of [rows, Columns], [Columns] and [rows, 1] that returns two arrays, for some numbers of rows.
-template <class traced, int Columns>
+/// The matrices among the arguments lie in the order `Order`.
+template <class traced, int Columns, xt::layout_type Order = xt::layout_type::row_major>
 void check_kernels(std::initializer_list<calque::extent_t> row_counts, tolerance allowed) {
     constexpr calque::extent_t rows = calque::dim("rows");
     using compiled = calque::runtime::compiled<traced, calque::spec<float, rows, Columns>, calque::spec<float, Columns>,
@@ -53,9 +54,9 @@ void check_kernels(std::initializer_list<calque::extent_t> row_counts, tolerance
         tensor const arguments[] = {noise<float>({n, Columns}, 1), noise<float>({Columns}, 2), noise<float>({n, 1}, 3)};
         tensor expected[2];
         interpreter_of_graph::run(optimized::view(), arguments, expected);
-        auto const x = to_xtensor<2>(arguments[0]);
+        xt::xtensor<float, 2, Order> const x = to_xtensor<2>(arguments[0]);
         auto const row = to_xtensor<1>(arguments[1]);
-        auto const column = to_xtensor<2>(arguments[2]);
+        xt::xtensor<float, 2, Order> const column = to_xtensor<2>(arguments[2]);
         auto const [y, z] = f(calque::with_shape<rows, Columns>(x), calque::with_shape<Columns>(row),
                               calque::with_shape<rows, 1>(column));
         INFO(Columns, " columns, ", n, " rows");
@@ -67,18 +68,18 @@ void check_kernels(std::initializer_list<calque::extent_t> row_counts, tolerance
 inline constexpr std::initializer_list<calque::extent_t> some_rows = {1, 2, 7, 16, 33};
 
 /// Runs `random_function<Seed, Nodes, Kind>`.
-template <unsigned Seed, int Nodes, mix Kind, int Columns>
+template <unsigned Seed, int Nodes, mix Kind, int Columns, xt::layout_type Order = xt::layout_type::row_major>
 void check_random_function(std::initializer_list<calque::extent_t> row_counts = some_rows) {
     INFO("seed ", Seed, ", ", Nodes, " nodes");
-    check_kernels<random_function<Seed, Nodes, Kind>, Columns>(row_counts, Kind == mix::smooth ? tolerance{1e-4, 1e-4}
-                                                                                               : tolerance{});
+    check_kernels<random_function<Seed, Nodes, Kind>, Columns, Order>(
+        row_counts, Kind == mix::smooth ? tolerance{1e-4, 1e-4} : tolerance{});
 }
 
 /// Runs the gradients of a random function.
-template <unsigned Seed, int Nodes, mix Kind, int Columns>
+template <unsigned Seed, int Nodes, mix Kind, int Columns, xt::layout_type Order = xt::layout_type::row_major>
 void check_random_gradient(std::initializer_list<calque::extent_t> row_counts = some_rows) {
     INFO("gradients, seed ", Seed, ", ", Nodes, " nodes");
-    check_kernels<random_gradient<Seed, Nodes, Kind>, Columns>(row_counts, {1e-3, 1e-3});
+    check_kernels<random_gradient<Seed, Nodes, Kind>, Columns, Order>(row_counts, {1e-3, 1e-3});
 }
 
 } // namespace tests

@@ -6,6 +6,7 @@
 #include "tensor_compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace {
@@ -158,4 +159,52 @@ TEST_CASE("shapes that the compiler knows") {
         CHECK(u < 6);
     }
     CHECK(calque::is_static_v<decltype([](auto k) { return random::uniform(k, 3); }), key>);
+}
+
+TEST_CASE_TEMPLATE("numbers of two bytes are those of float, rounded", T, calque::half, calque::bfloat16) {
+    auto const f = calque::function([](auto k, auto x) {
+        auto const p = calque::cast<T>(0 * x + 0.25f);
+        return std::tuple{random::uniform_like(k, calque::cast<T>(x)),
+                          random::normal_like(k, calque::cast<T>(x)),
+                          random::bernoulli_like(k, p, x),
+                          random::bernoulli(k, p),
+                          random::categorical(k, calque::cast<T>(x)),
+                          random::uniform<T>(k, 3, 5),
+                          random::normal<T>(k, 3, 5),
+                          random::uniform<T>(k, -2.0, 2.0, 3, 5)};
+    });
+    auto const of_float = calque::function([](auto k, auto x) {
+        return std::tuple{
+            random::uniform_like(k, x),          random::normal_like(k, x),
+            random::bernoulli_like(k, 0.25f, x), random::categorical(k, calque::cast<float>(calque::cast<T>(x))),
+            random::uniform<float>(k, 3, 5),     random::normal<float>(k, 3, 5)};
+    });
+    constexpr float steps = std::is_same_v<T, calque::half> ? 2048 : 256;
+    auto const rounded_down = [](float u) { return std::floor(u * steps) / steps; };
+    for (std::size_t const n : {1u, 31u, 32u, 33u, 5000u}) {
+        xtensor<float, 2> x({n, 7});
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            x.data()[i] = static_cast<float>(i % 11) / 4;
+        }
+        auto const [u, z, b, c, choice, u15, z15, v15] = f(key(n), x);
+        auto const [fu, fz, fb, fchoice, fu15, fz15] = of_float(key(n), x);
+        static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(u)>::value_type, T>);
+        bool are_rounded = true;
+        bool are_in_range = true;
+        for (std::size_t i = 0; i < u.size(); ++i) {
+            are_rounded = are_rounded && float(u.data()[i]) == rounded_down(fu.data()[i]) &&
+                          float(z.data()[i]) == float(T(fz.data()[i]));
+            are_in_range = are_in_range && float(u.data()[i]) >= 0 && float(u.data()[i]) < 1;
+        }
+        CHECK(are_rounded);
+        CHECK(are_in_range);
+        CHECK(b == fb);
+        CHECK(c == fb);
+        CHECK(choice == fchoice);
+        for (std::size_t i = 0; i < 15; ++i) {
+            CHECK(float(u15.data()[i]) == rounded_down(fu15.data()[i]));
+            CHECK(float(z15.data()[i]) == float(T(fz15.data()[i])));
+            CHECK(std::abs(float(v15.data()[i]) - (4 * float(u15.data()[i]) - 2)) <= 4 / steps);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 #include <calque/trace/elementwise.hpp>
 #include <calque/trace/reductions.hpp>
 
+#include <limits>
 #include <utility>
 
 namespace calque {
@@ -35,14 +36,19 @@ constexpr bool require_key() {
 
 template <class T>
 constexpr bool require_floating() {
-    static_assert(std::same_as<T, float> || std::same_as<T, double>,
-                  "calque: random: this distribution has float or double numbers: uniform<float>(key, extents...)");
-    return std::same_as<T, float> || std::same_as<T, double>;
+    constexpr bool is_floating = std::same_as<T, float> || std::same_as<T, double> || half_float<T>;
+    static_assert(is_floating,
+                  "calque: random: this distribution has floating numbers: uniform<float>(key, extents...)");
+    return is_floating;
 }
+
+/// The dtype that numbers are drawn in. Those of half-float dtypes are float numbers, rounded.
+template <class T>
+using drawn_as = std::conditional_t<half_float<T>, float, T>;
 
 /// The words that numbers of type `T` are made of.
 template <class T>
-using word_for = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using word_for = std::conditional_t<sizeof(drawn_as<T>) == 4, std::uint32_t, std::uint64_t>;
 
 /// Random words in the shape of `like`, a value of the same graph.
 template <class Word>
@@ -68,10 +74,18 @@ constexpr expr<Word> bits_of_array(K const& k, X const& x) {
     return at.wrap<expr<Word>>(bits_like<Word>(at.import(k.bits), at.import(x)));
 }
 
-/// Numbers of a distribution from words.
+/// Numbers of a distribution from words. Uniform ones of few bits are rounded down: never to 1.
 template <class Op, class T>
 constexpr expr<T> distribute(expr<word_for<T>> const& words) {
-    return expr<T>(graph::apply<Op>(0, words.value()), words.shared());
+    expr<drawn_as<T>> const numbers(graph::apply<Op>(0, words.value()), words.shared());
+    if constexpr (!half_float<T>) {
+        return numbers;
+    } else if constexpr (std::same_as<Op, graph::ops::uniform_of_bits>) {
+        constexpr float count = static_cast<float>(1 << std::numeric_limits<T>::digits);
+        return cast<T>(floor(numbers * count) * (1 / count));
+    } else {
+        return cast<T>(numbers);
+    }
 }
 
 /// A bound of a range: extents are integers, so these are not.
@@ -187,18 +201,28 @@ namespace detail {
 template <class P>
 using probability_t = std::conditional_t<calque::detail::is_expr<P>, calque::detail::element_of_t<P>, float>;
 
+/// An array in the dtype in which it is compared with what is drawn.
+template <operand X>
+constexpr auto as_drawn(X const& x) {
+    if constexpr (calque::detail::is_expr<X> && half_float<calque::detail::element_of_t<X>>) {
+        return cast<float>(x);
+    } else {
+        return x;
+    }
+}
+
 } // namespace detail
 
 /// True with probability `p`, a number or an array of them. Shape: that of `p` and of the extents, broadcast.
 template <class K, operand P, std::integral... Extents>
 constexpr auto bernoulli(K const& k, P const& p, Extents... extents) {
-    using T = detail::probability_t<P>;
+    using T = detail::drawn_as<detail::probability_t<P>>;
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
         if constexpr (handle<P> && sizeof...(Extents) == 0) {
             return detail::distribute<graph::ops::uniform_of_bits, T>(
-                       detail::bits_of_array<detail::word_for<T>>(k, p)) < p;
+                       detail::bits_of_array<detail::word_for<T>>(k, p)) < detail::as_drawn(p);
         } else {
-            return uniform<T>(k, extents...) < p;
+            return uniform<T>(k, extents...) < detail::as_drawn(p);
         }
     }
 }
@@ -206,9 +230,10 @@ constexpr auto bernoulli(K const& k, P const& p, Extents... extents) {
 /// True with probability `p`, in the shape of `x`.
 template <class K, operand P, handle X>
 constexpr auto bernoulli_like(K const& k, P const& p, X const& x) {
-    using T = detail::probability_t<P>;
+    using T = detail::drawn_as<detail::probability_t<P>>;
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
-        return detail::distribute<graph::ops::uniform_of_bits, T>(detail::bits_of_array<detail::word_for<T>>(k, x)) < p;
+        return detail::distribute<graph::ops::uniform_of_bits, T>(detail::bits_of_array<detail::word_for<T>>(k, x)) <
+               detail::as_drawn(p);
     }
 }
 
@@ -219,7 +244,7 @@ template <class K, handle X>
 constexpr auto categorical(K const& k, X const& logits) {
     using T = typename X::value_type;
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
-        return argmax<-1>(logits + detail::gumbel_like<T>(k, logits));
+        return argmax<-1>(detail::as_drawn(logits) + detail::gumbel_like<detail::drawn_as<T>>(k, logits));
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error: calque: random: this distribution has float or double numbers: uniform<float>\(key, extents...\)
+// error: calque: random: this distribution has floating numbers: uniform<float>\(key, extents...\)
 // first
 #include <calque/random.hpp>
 #include <calque/trace/trace.hpp>

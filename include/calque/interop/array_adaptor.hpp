@@ -33,6 +33,8 @@ inline namespace v0 {
 ///     static constexpr bool resizable = true;                     // if `resize` does not throw
 ///     // optional: every object is contiguous and row-major, so that no stride is read
 ///     static constexpr bool contiguous = true;
+///     // optional: the first axis has stride 1, the others ever longer ones, as of a matrix by columns
+///     static constexpr bool column_major = true;
 /// };
 /// ```
 template <class A>
@@ -75,6 +77,29 @@ inline constexpr bool is_always_contiguous_v = [] {
         return false;
     }
 }();
+
+/// Whether every object of the array type lies by columns: it is row-major, perhaps with gaps, with its axes reversed.
+/// Programs read such arrays in that order; where a particular one lies otherwise, it is copied.
+template <array_argument A>
+inline constexpr bool is_column_major_v = [] {
+    if constexpr (requires { array_adaptor<std::remove_cvref_t<A>>::column_major; }) {
+        return array_spec_t<A>::rank > 1 && array_adaptor<std::remove_cvref_t<A>>::column_major;
+    } else {
+        return false;
+    }
+}();
+
+/// Stands for the types of arrays that lie by columns: what programs are compiled for.
+template <array_spec Spec>
+struct array_by_columns {};
+
+template <array_spec Spec>
+struct array_adaptor<array_by_columns<Spec>> {
+    using value_type = typename Spec::value_type;
+    using spec = Spec;
+    static constexpr int rank = Spec::rank;
+    static constexpr bool column_major = true;
+};
 
 /// Whether outputs of the array type take other shapes. (The others throw, before any output is resized.)
 template <array_argument A>

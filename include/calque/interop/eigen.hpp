@@ -72,6 +72,7 @@ struct array_adaptor<A> {
     static constexpr int rank = spec::rank;
     static constexpr bool contiguous =
         rank == 1 ? int{A::InnerStrideAtCompileTime} == 1 : detail::is_dense_map_v<A> && A::IsRowMajor;
+    static constexpr bool column_major = rank == 2 && !A::IsRowMajor && int{A::InnerStrideAtCompileTime} == 1;
     static constexpr bool resizable = detail::eigen_container<A> && !spec::is_static;
 
     static auto data(A const& a) { return a.data(); }

@@ -43,6 +43,7 @@ struct array_adaptor<A> {
     using spec = typename detail::tensor_spec<value_type, A::NumIndices, typename A::Dimensions>::type;
     static constexpr int rank = spec::rank;
     static constexpr bool contiguous = rank < 2 || static_cast<int>(A::Layout) == 1; // 1: Eigen::RowMajor
+    static constexpr bool column_major = !contiguous;
     static constexpr bool resizable =
         !spec::is_static && requires(A& a, typename A::Dimensions const& d) { a.resize(d); };
 

@@ -14,6 +14,7 @@ namespace detail {
 template <class A>
 struct array_access : array_adaptor<A> {
     static constexpr bool contiguous = is_always_contiguous_v<A>;
+    static constexpr bool column_major = is_column_major_v<A>;
     static constexpr int run_time_rank(A const& /*array*/) { return array_adaptor<A>::rank; }
 };
 template <class A>
@@ -70,6 +71,7 @@ struct array_adaptor<shaped_array<Array, Spec>> {
     using spec = Spec;
     static constexpr int rank = Spec::rank;
     static constexpr bool contiguous = access::contiguous;
+    static constexpr bool column_major = access::column_major;
     static constexpr bool resizable = [] {
         if constexpr (requires { access::resizable; }) {
             return access::resizable;

@@ -63,6 +63,7 @@ template <strided_xtensor A>
 struct xtensor_access {
     using value_type = typename A::value_type;
     static constexpr bool contiguous = is_whole_xtensor_v<A> && A::static_layout == xt::layout_type::row_major;
+    static constexpr bool column_major = is_whole_xtensor_v<A> && A::static_layout == xt::layout_type::column_major;
     static constexpr bool resizable = is_xtensor_container_v<A>;
 
     static auto data(A const& a) { return a.data() + a.data_offset(); }

@@ -358,13 +358,24 @@ private:
     constexpr void assign_outputs() {
         for (int i = 0; i < outputs_.size(); ++i) {
             int v = outputs_[i];
-            while (values_[v].kind == storage_kind::view && keeps_order(values_[v].node)) {
+            bool is_reshaped = false;
+            while (values_[v].kind == storage_kind::view && is_written_through(values_[v].node, is_reshaped)) {
                 v = values_[v].source;
             }
             if (values_[v].kind == storage_kind::buffer && values_[v].output < 0) {
                 values_[v].output = i;
             }
         }
+    }
+
+    /// Whether a kernel can write an output of which this is the value, or a view of it, in place: the elements lie as
+    /// in the array that is viewed or, where outputs may lie by columns, as in its transpose.
+    constexpr bool is_written_through(node_id id, bool& is_reshaped) const {
+        if (g_.is<graph::ops::transpose>(id)) {
+            return g_.by_columns && !is_reshaped;
+        }
+        is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.is<graph::ops::expand_dims>(id);
+        return keeps_order(id);
     }
 
     /// Views whose elements lie in memory as those of the array that they view.

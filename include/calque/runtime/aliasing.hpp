@@ -53,7 +53,8 @@ private:
             if (schedule.values[v].last_use > writer) {
                 return false;
             }
-            if (schedule.values[v].last_use == writer && !reads_before_writing(writer, v, written)) {
+            if (schedule.values[v].last_use == writer &&
+                !reads_before_writing(writer, v, written, schedule.outputs[output])) {
                 return false;
             }
         }
@@ -63,13 +64,27 @@ private:
     /// The argument that a stored value is, or is a view of; -1: none.
     static constexpr int root_argument(int v) { return schedule.values[schedule.view().root_of(v)].argument; }
 
-    /// Whether a kernel loads each element of `read` before it stores the one of `written` in the same place.
-    static constexpr bool reads_before_writing(int k, int read, int written) {
+    /// Whether what is read is an argument and what is written an output, or both are the transposes of these: then
+    /// elements in one place of those are in one place here.
+    static constexpr bool are_seen_alike(int read, int written, int output) {
+        if (schedule.values[read].kind == graph::storage_kind::argument) {
+            return !Compiled::view().by_columns || written == output;
+        }
+        graph::node const& view = Compiled::optimized.nodes[schedule.values[read].node];
+        graph::node const& result = Compiled::optimized.nodes[schedule.values[output].node];
+        return view.op == graph::code_of<graph::ops::transpose> && result.op == view.op &&
+               result.attribute == view.attribute && schedule.values[output].source == written &&
+               schedule.values[schedule.values[read].source].kind == graph::storage_kind::argument;
+    }
+
+    /// Whether a kernel loads each element of `read` before it stores the one of `written`, which is the output
+    /// `output` or what that is a view of, in the same place.
+    static constexpr bool reads_before_writing(int k, int read, int written, int output) {
         graph::group const& x = schedule.groups[k];
         graph::node const& from = Compiled::optimized.nodes[schedule.values[read].node];
         graph::node const& to = Compiled::optimized.nodes[schedule.values[written].node];
         bool const same_place = from.shape == to.shape && size_of(from.type) == size_of(to.type);
-        if (schedule.values[read].kind != graph::storage_kind::argument || !same_place) {
+        if (!are_seen_alike(read, written, output) || !same_place) {
             return false;
         }
         if (x.kind == graph::group_kind::product) {

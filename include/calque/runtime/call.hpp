@@ -244,7 +244,9 @@ private:
 
         constexpr order_table() {
             for (int o = 0; o < output_count; ++o) {
-                is_in_plan[o] = P::execution::keeps_orders && aliases.written_value(o) == schedule.outputs[o];
+                int const written = aliases.written_value(o);
+                is_in_plan[o] = P::execution::keeps_orders &&
+                                (code::view().by_columns ? written >= 0 : written == schedule.outputs[o]);
             }
         }
     };

@@ -13,18 +13,26 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// A function's graph as executors run it.
-template <class F, class... Specs>
+/// A function's graph as executors run it. `ByColumns`: the arguments that lie by columns, as a set.
+template <std::uint64_t ByColumns, class F, class... Specs>
 struct optimized_program {
     using traced = calque::detail::program<F, Specs...>;
 
 private:
+    static constexpr void optimize(graph::builder& to) {
+        if constexpr (ByColumns == 0) {
+            passes::optimize(traced::graph.view(), to);
+        } else {
+            passes::optimize_by_columns(traced::graph.view(), ByColumns, to);
+        }
+    }
+
     /// The passes run once, into arrays of the size of what is traced: they seldom add nodes. A constant of the exact
     /// size is copied from there, which costs the compiler a fraction of a second evaluation.
     static constexpr graph::graph_size capacity = graph::size_of_graph(traced::graph.view());
     static constexpr auto first_try = [] {
         graph::builder to;
-        passes::optimize(traced::graph.view(), to);
+        optimize(to);
         return graph::freeze_within<capacity>(to);
     }();
     static constexpr auto make_graph() {
@@ -32,14 +40,18 @@ private:
             return graph::resized<first_try.size>(first_try.graph);
         } else {
             graph::builder to;
-            passes::optimize(traced::graph.view(), to);
+            optimize(to);
             return graph::freeze<first_try.size>(to);
         }
     }
 
 public:
     static constexpr auto optimized = make_graph();
-    static constexpr graph::graph_view view() { return optimized.view(); }
+    static constexpr graph::graph_view view() {
+        graph::graph_view g = optimized.view();
+        g.by_columns = ByColumns != 0;
+        return g;
+    }
     static constexpr int argument_count = traced::argument_count;
 };
 
@@ -246,9 +258,9 @@ public:
     }
 };
 
-/// The constants that every call of `F` with these specs shares.
-template <class F, class... Specs>
-struct compiled : scheduled<optimized_program<F, Specs...>> {
+/// The constants that every call of a program shares.
+template <std::uint64_t ByColumns, class F, class... Specs>
+struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>> {
     using traced = calque::detail::program<F, Specs...>;
 
     static constexpr int output_count = traced::output_count;
@@ -259,8 +271,13 @@ struct compiled : scheduled<optimized_program<F, Specs...>> {
         is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
-        relies_on_equal_extents || (is_ambiguous && (compiled::has_several_values() || compiled::has_regions()));
+        relies_on_equal_extents ||
+        (is_ambiguous && (compiled_for_orders::has_several_values() || compiled_for_orders::has_regions()));
 };
+
+/// The constants that every call of `F` with these specs shares, wherever its arrays lie.
+template <class F, class... Specs>
+using compiled = compiled_for_orders<0, F, Specs...>;
 
 } // namespace runtime
 } // namespace v0

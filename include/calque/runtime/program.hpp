@@ -104,6 +104,37 @@ constexpr bool may_be_strided() {
     }
 }
 
+/// Adds the arrays of an argument that lie by columns, as far as their types tell, to a set of the leaves of all.
+template <class A>
+constexpr void collect_by_columns(std::uint64_t& set, std::size_t& leaf);
+
+template <class... Children>
+constexpr void collect_by_columns(type_list<Children...>, std::uint64_t& set, std::size_t& leaf) {
+    (collect_by_columns<Children>(set, leaf), ...);
+}
+
+template <class A>
+constexpr void collect_by_columns(std::uint64_t& set, std::size_t& leaf) {
+    using tree = structure_t<A>;
+    constexpr tree_kind kind = tree_kind_v<tree>;
+    if constexpr (kind == tree_kind::tuple || kind == tree_kind::aggregate) {
+        collect_by_columns(tree_children_t<tree>{}, set, leaf);
+    } else {
+        if constexpr (kind == tree_kind::array) {
+            set |= is_column_major_v<tree> && leaf < 64 ? std::uint64_t{1} << leaf : 0;
+        }
+        leaf += tree_size_v<A>;
+    }
+}
+
+template <class... Args>
+constexpr std::uint64_t arguments_by_columns() {
+    std::uint64_t set = 0;
+    [[maybe_unused]] std::size_t leaf = 0;
+    (collect_by_columns<Args>(set, leaf), ...);
+    return set;
+}
+
 /// What the calls of a program need of planner and executor; all, if it has regions, which see views of arrays.
 template <class Code>
 constexpr plan_needs find_needs(bool arguments_may_be_strided) {
@@ -123,7 +154,8 @@ struct program {
     static constexpr bool is_from_signature = false;
 
     using traced = calque::detail::program_of<F, Args...>;
-    using code = compiled<std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
+    using code = compiled_for_orders<arguments_by_columns<Args...>(), std::remove_cvref_t<F>,
+                                     calque::detail::argument_spec_t<Args>...>;
     using leaves = concatenate_t<tree_leaves_t<Args>...>;
     using execution = executor<code, find_needs<code>((may_be_strided<Args>() || ...))>;
     using layout = argument_layout<leaves>;

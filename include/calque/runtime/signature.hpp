@@ -195,15 +195,20 @@ template <class... Args>
 template <class F, class Declared>
 struct program_choice;
 
-/// The type that stands for an argument's in a program: one for all contiguous arrays of a spec, and one for all
-/// others, so that calls with a std::vector, a span and a tensor of the same shape share a trace, and views of any type
-/// one.
+/// The type that stands for an argument's in a program: one for all contiguous arrays of a spec, one for all that lie
+/// by columns, and one for all others, so that calls with a std::vector, a span and a tensor of the same shape share a
+/// trace, and views of any type one.
 template <class A>
 struct program_argument {
     using type = A;
 };
 template <class A>
-    requires(tree_kind_v<A> == tree_kind::array && array_spec_t<A>::rank != 0)
+    requires(tree_kind_v<A> == tree_kind::array && is_column_major_v<A>)
+struct program_argument<A> {
+    using type = array_by_columns<array_spec_t<A>>;
+};
+template <class A>
+    requires(tree_kind_v<A> == tree_kind::array && array_spec_t<A>::rank != 0 && !is_column_major_v<A>)
 struct program_argument<A> {
     using spec = array_spec_t<A>;
     using any_of_spec = std::conditional_t<is_always_contiguous_v<A>, output_array_t<spec>,
