@@ -80,6 +80,16 @@ TEST_CASE("sums are within 4 eps of the sum of absolute values") {
     check_fused(sums, closeness{4, 1000}, noise<double, 2>({5, 70}, 1));
 }
 
+TEST_CASE("more than the caches hold: memory is asked for ahead of the loads") {
+    constexpr std::size_t rows = 1025, columns = 513; // with a rest of a block, and one of a register
+    static_assert(rows * columns > calque::kernels::thresholds::prefetched_elements);
+    auto const x = noise<std::int32_t, 2>({rows, columns}, 1);
+    auto const y = noise<std::int32_t, 1>({rows * columns}, 2);
+    check_fused([](auto v) { return calque::sum<-1>(v); }, equal_bits, x);
+    check_fused([](auto v) { return std::tuple{sum(v), max(v)}; }, equal_bits, y);
+    check_fused([](auto v) { return calque::max(v); }, equal_bits, noise<float, 1>({rows * columns}, 3));
+}
+
 TEST_CASE("sums of strided rows") {
     matrix const x = noise<float, 2>({70, 40}, 1);
     closeness const close{4, 300};
@@ -162,7 +172,9 @@ TEST_CASE("a chain of many reductions") {
 
 TEST_CASE("sums of arrays with different lengths meet") {
     auto const total = [](auto x, auto y) { return calque::sum(x) + calque::sum(y); };
-    auto const per_row = [](auto x, auto y) { return calque::sum<1>(x) * calque::max<1>(y * y) + calque::sum<1>(x * x); };
+    auto const per_row = [](auto x, auto y) {
+        return calque::sum<1>(x) * calque::max<1>(y * y) + calque::sum<1>(x * x);
+    };
     for (std::size_t const n : {1u, 2u, 17u, 100u}) {
         check_fused(total, closeness{4, 1000}, noise<float, 1>({n}, 1), noise<float, 1>({7}, 2));
         check_fused(per_row, closeness{4, 1000}, noise<float, 2>({5, n}, 1), noise<float, 2>({5, 8}, 2));

@@ -27,7 +27,7 @@ public:
     template <bool OneRow = false>
     static __attribute__((noinline)) void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
                                               std::ptrdiff_t columns) {
-        fused_rows kernel(a, columns);
+        fused_rows kernel(a, OneRow ? 1 : rows, columns);
         kernel.template compute_row_values<0, false>(0);
         if constexpr (OneRow) {
             kernel.run_row(0);
@@ -46,7 +46,8 @@ private:
         return (static_cast<std::size_t>(columns) * sizeof(double) + widest + 63) / 64 * 64;
     }
 
-    CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
+    CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
+        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= thresholds::prefetched_elements) {}
 
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
         unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i); });
@@ -105,6 +106,34 @@ private:
     /// the time.
     static constexpr bool always_masked = program::step_count > thresholds::steps_with_unmasked_loop;
 
+    /// Where the steps of a phase read and write one row. Read once for a row: for all that a compiler knows, a store
+    /// could change the arguments.
+    struct row_addresses {
+        void const* leaves[Group::leaf_count == 0 ? 1 : Group::leaf_count];
+        void* results[Group::result_count == 0 ? 1 : Group::result_count];
+        void const* tile;
+        std::byte* scratch;
+    };
+
+    /// Whether a phase may ask for memory ahead of its loads: a reduction of so little work that it waits for nothing
+    /// else. (What stores as well waits for its stores.)
+    static constexpr bool prefetches(int phase) {
+        return plan.reduces[phase] && plan.cost[phase] <= thresholds::light_phase;
+    }
+
+    /// Asks for what the block will read that stands behind the one at column `j` by the distance for it.
+    template <int Phase, int U>
+    CALQUE_INLINE void prefetch_block(row_addresses const& at, std::ptrdiff_t j) const {
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            constexpr int leaf = step_v<Group, step>.leaf;
+            if constexpr (leaf >= 0) {
+                using T = step_element<Group, step>;
+                simd::pack<T, U>::prefetch(static_cast<T const*>(at.leaves[leaf]) + j, thresholds::prefetched_bytes);
+            }
+        });
+    }
+
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
@@ -120,6 +149,14 @@ private:
             finish_reductions<Phase>(wide);
         } else {
             std::ptrdiff_t j = 0;
+            if constexpr (prefetches(Phase)) {
+                if (waits_for_memory_) {
+                    for (; j + block <= columns_; j += block) {
+                        prefetch_block<Phase, U>(at, j);
+                        run_block<Phase, false>(wide, at, i, j, 0);
+                    }
+                }
+            }
             for (; j + block <= columns_; j += block) {
                 run_block<Phase, false>(wide, at, i, j, 0);
             }
@@ -131,15 +168,6 @@ private:
             finish_reductions<Phase>(narrow);
         }
     }
-
-    /// Where the steps of a phase read and write one row. Read once for a row: for all that a compiler knows, a store
-    /// could change the arguments.
-    struct row_addresses {
-        void const* leaves[Group::leaf_count == 0 ? 1 : Group::leaf_count];
-        void* results[Group::result_count == 0 ? 1 : Group::result_count];
-        void const* tile;
-        std::byte* scratch;
-    };
 
     template <int Phase>
     CALQUE_INLINE row_addresses addresses_of_row(std::ptrdiff_t i) const {
@@ -239,6 +267,7 @@ private:
 
     arguments const& a_;
     std::ptrdiff_t const columns_;
+    bool const waits_for_memory_;
     row_registers row_;
 };
 

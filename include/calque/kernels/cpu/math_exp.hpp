@@ -20,15 +20,20 @@ struct exp_argument {
 
 /// ln 2 in two constants: the products of n with the first are exact (Cody and Waite).
 template <class V>
+inline constexpr element_of<V> ln2_high =
+    is_float<V> ? element_of<V>(0.693359375) : element_of<V>(6.93147180369123816490e-01);
+template <class V>
+inline constexpr element_of<V> ln2_low =
+    is_float<V> ? element_of<V>(-2.12194440e-4) : element_of<V>(1.90821492927058770002e-10);
+
+template <class V>
 CALQUE_INLINE exp_argument<V> reduce_exp_argument(V x) {
     using T = element_of<V>;
-    V const ln2_high(is_float<V> ? T(0.693359375) : T(6.93147180369123816490e-01));
-    V const ln2_low(is_float<V> ? T(-2.12194440e-4) : T(1.90821492927058770002e-10));
     V const z = simd::fma(x, V(T(1.4426950408889634)), V(rounder<V>));
     V const n = z - V(rounder<V>);
-    V const high = simd::fnma(n, ln2_high, x);
-    V const r = simd::fnma(n, ln2_low, high);
-    return {z, n, r, simd::fnma(n, ln2_low, high - r)};
+    V const high = simd::fnma(n, V(ln2_high<V>), x);
+    V const r = simd::fnma(n, V(ln2_low<V>), high);
+    return {z, n, r, simd::fnma(n, V(ln2_low<V>), high - r)};
 }
 
 /// p in exp(r) = 1 + r + r^2 p(r), minimax: the relative error of exp(r) - 1 is 2^-32 and 2^-61.
@@ -50,20 +55,25 @@ CALQUE_INLINE V scaled_exp_minus(exp_argument<V> const& x, V power, element_of<V
     return simd::fma(power, low, simd::fma(power, x.r, power - V(rest)));
 }
 
-/// exp(x) for x that is neither far below 0 nor far above the greatest that has a finite result.
+/// exp(r) - 1, good enough beside 1 (relative errors of exp(r): 2^-28 and 2^-58).
 template <class V>
-CALQUE_INLINE V exp_within_reach(V x) {
-    auto const argument = reduce_exp_argument(x);
-    V const r = argument.r;
+CALQUE_INLINE V exp_minus_one_beside_one(V r) {
     V p;
-    if constexpr (is_float<V>) { // relative errors 2^-28 and 2^-58
+    if constexpr (is_float<V>) {
         p = polynomial(r, 1.3950603e-3f, 8.368953e-3f, 4.1666206e-2f, 1.6666518e-1f, 0.5f);
     } else {
         p = polynomial(r, 2.5118082814531992e-08, 2.763140858148516e-07, 2.7557215580639283e-06, 2.4801489611483835e-05,
                        0.0001984126991821276, 0.0013888888947303508, 0.008333333333306813, 0.04166666666651446,
                        0.166666666666667, 0.5000000000000013);
     }
-    return scale(simd::fma(p, r * r, r) + V(element_of<V>(1)), argument.n);
+    return simd::fma(p, r * r, r);
+}
+
+/// exp(x) for x that is neither far below 0 nor far above the greatest that has a finite result.
+template <class V>
+CALQUE_INLINE V exp_within_reach(V x) {
+    auto const argument = reduce_exp_argument(x);
+    return scale(exp_minus_one_beside_one(argument.r) + V(element_of<V>(1)), argument.n);
 }
 
 } // namespace detail
@@ -105,19 +115,21 @@ CALQUE_INLINE V expm1(V x) {
     return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);
 }
 
-/// With e = exp(-|x|), which neither overflows nor loses small results: e / (1 + e) for negative x, else 1 / (1 + e).
+/// 2^n / (2^n + exp(r)) with -x = r - n ln 2, which does not overflow; the factor 2^n comes last, as the result may be
+/// denormal.
+///
+/// The order of the sum: 2^n is not lost beside 1 where it is small, and adding 1 loses nothing where 2^n is large.
 template <class V>
 CALQUE_INLINE V sigmoid(V x) {
     using namespace detail;
     using T = element_of<V>;
-    V const zero(T(0)), one(T(1));
-    V const e = exp_within_reach(max_or_second(V(is_float<V> ? T(-104) : T(-746)), -simd::abs(x)));
-    V const sum = one + e;
-    V const lost = (one - sum) + e;
-    V const y = select_if<comparison::less>(x, zero, e, one) / sum;
-    // What rounding the sum lost is worth half an ulp of the result; 1 / sum is y or 1 - y.
-    V const reciprocal = select_if<comparison::less>(x, zero, one - y, y);
-    return simd::fnma(y * lost, reciprocal, y);
+    V const bounded = clamp(x, is_float<V> ? T(-104) : T(-746), is_float<V> ? T(18) : T(38)); // beyond: 0 and 1
+    V const n_plus_rounder = simd::fma(bounded, V(T(1.4426950408889634)), V(rounder<V>));
+    V const n = n_plus_rounder - V(rounder<V>);
+    V const r = simd::fma(n, V(ln2_low<V>), simd::fms(n, V(ln2_high<V>), bounded));
+    V const one(T(1));
+    V const power = scale(one, n);
+    return scale(one / ((power + exp_minus_one_beside_one(r)) + one), n);
 }
 
 } // namespace math

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/matmul_result.hpp>
+#include <calque/kernels/cpu/pack_memory.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -111,6 +112,10 @@ private:
                     .to = is_last ? writer_.place(i + r, j + c) : sums,
                     .to_stride = is_last ? writer_.stride() : sums_stride,
                 };
+                // The rows of the tile below lie in other pages, where no processor looks for them by itself.
+                for (std::ptrdiff_t next = tile_rows; next < std::min(2 * tile_rows, rows - r); ++next) {
+                    simd::pack<T, 2>::prefetch(tile.to + next * tile.to_stride, 0);
+                }
                 compute_tile(static_cast<int>(tile_rows), vectors, tile);
                 if (is_last) {
                     writer_.finish(i + r, j + c, tile_rows, tile_width);

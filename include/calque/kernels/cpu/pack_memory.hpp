@@ -82,6 +82,14 @@ struct pack {
         return load(element);
     }
 
+    /// Asks for the cache lines of a pack that lies `ahead` bytes behind `p`; there need not be any.
+    CALQUE_INLINE static void prefetch(T const* p, std::ptrdiff_t ahead) {
+        constexpr int line = 64;
+        unroll<(size * static_cast<int>(sizeof(T)) + line - 1) / line>([&](auto i) CALQUE_INLINE_LAMBDA {
+            __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line);
+        });
+    }
+
     CALQUE_INLINE void store(T* p) const {
         unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { simd::store(p + i * lanes<T>, r[i]); });
     }

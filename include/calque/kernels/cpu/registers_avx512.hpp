@@ -247,9 +247,9 @@ CALQUE_INLINE __m512d gather(double const* table, vec<std::int64_t, 8> index) {
     return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), detail::all8, bits_as<__m512i>(index), table, 8);
 }
 
-/// The same from 32 floats that stay in two registers: a permutation instead of loads.
-CALQUE_INLINE __m512 lookup(float const (&table)[32], vec<std::int32_t, 16> index) {
-    return _mm512_permutex2var_ps(_mm512_loadu_ps(table), bits_as<__m512i>(index), _mm512_loadu_ps(table + 16));
+/// The same from 16 floats, which are one register: a permutation instead of loads. Of an index the last 4 bits count.
+CALQUE_INLINE __m512 lookup(float const (&table)[16], vec<std::int32_t, 16> index) {
+    return _mm512_maskz_permutexvar_ps(detail::all16, bits_as<__m512i>(index), _mm512_loadu_ps(table));
 }
 
 // A group of bools in memory: one byte each, 0 or 1.
