@@ -40,6 +40,9 @@ public:
         return *this;
     }
 
+    /// Its own function: messages are many calls of it, each of which would make a view first.
+    CALQUE_COLD constexpr text& operator<<(char const* s) { return *this << std::string_view(s); }
+
     template <std::integral I>
         requires(!std::same_as<I, char> && !std::same_as<I, bool>)
     CALQUE_COLD constexpr text& operator<<(I value) {

@@ -18,7 +18,11 @@ public:
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g[id];
             equal_inputs_[id] = -1;
-            if (n.op == code_of<ops::transpose>) {
+            op_info const& operation = info(n.op);
+            if (operation.kind == op_kind::elementwise && operation.first_shape_input >= n.input_count &&
+                n.op != code_of<ops::same_batch>) { // most nodes
+                join(id, n);
+            } else if (n.op == code_of<ops::transpose>) {
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     at(id, axis) = at(g.input(n, 0), permuted(n.attribute, axis));
                 }
@@ -52,8 +56,6 @@ public:
                 if (n.op == code_of<ops::broadcast_like>) {
                     stretch(id, g.input(n, 0));
                 }
-            } else if (info(n.op).kind == op_kind::elementwise) {
-                join(id, n);
             }
             name_the_rest(id);
         }

@@ -124,6 +124,7 @@ class rules_of {
         op_code codes[op_set::size]{};
         int code_count = 0;
         bool broadcasts = false;
+        bool declares = false; // extents of some argument
 
         constexpr table() {
             graph_view const g = G::view();
@@ -136,6 +137,7 @@ class rules_of {
                 for (int axis = 0; axis < g.shape(id).rank; ++axis) {
                     declares_extents[id] |= g.shape(id)[axis] != dyn;
                 }
+                declares |= n.op == code_of<ops::argument> && declares_extents[id];
                 bool& listed = is_listed[static_cast<int>(n.op)];
                 if (equal_inputs[id] >= 0 || n.input_count == 0) {
                     continue;
@@ -160,6 +162,9 @@ class rules_of {
     }
 
 public:
+    /// Whether arguments of the ranks that the graph says may not suit. If they all do, `copy_shapes` is enough.
+    static constexpr bool may_fail = of.broadcasts || of.code_count != 0 || of.declares;
+
     static constexpr node_id equal_input(node_id id) { return of.equal_inputs[id]; }
     static constexpr bool declares_extents(node_id id) { return of.declares_extents[id]; }
     static constexpr int axes_with_names(graph_view const&) { return of.axes_with_names; }
@@ -173,6 +178,17 @@ public:
         return infer(op, in, std::make_integer_sequence<int, of.code_count>{});
     }
 };
+
+/// The shapes of a graph without rules that may fail: each node has that of an argument, or is a constant.
+template <class Rules>
+constexpr void copy_shapes(graph_view const& g, shape const* arguments, shape* result) {
+    for (node_id id = 0; id < g.node_count; ++id) {
+        node const& n = g[id];
+        result[id] = n.op == code_of<ops::argument> ? arguments[n.attribute]
+                     : n.input_count == 0           ? g.shape(id)
+                                                    : result[Rules::equal_input(id)];
+    }
+}
 
 /// Writes the shape of every node to `result` (`g.node_count` elements); `arguments` has the shapes of the arguments,
 /// by their index. Returns whether they suit; if not, `failure` says where not, and later shapes are not written.

@@ -119,6 +119,13 @@ private:
         if (info(n.op).list_count != 0 || info(n.op).first_shape_input < n.input_count) {
             return -1;
         }
+        bool is_any_stretched = false; // seldom: most nodes end here
+        for (int k = 0; k < n.input_count; ++k) {
+            is_any_stretched |= is_broadcast(to_[in[k]].op);
+        }
+        if (!is_any_stretched) {
+            return -1;
+        }
         sequence<node_id> sources;
         node_id stretched = -1;
         bool another_has_the_shape = false;

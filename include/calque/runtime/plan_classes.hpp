@@ -6,7 +6,6 @@
 #include <calque/runtime/function_options.hpp>
 #include <calque/runtime/key_description.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -35,10 +34,10 @@ public:
     CALQUE_COLD found find(std::int64_t const* key) const {
         std::lock_guard lock(mutex_);
         found result{class_of(key), false};
-        auto const it = search(result.words);
-        result.is_known = it != list_.end();
+        entry* const known = search(result.words);
+        result.is_known = known != nullptr;
         if (result.is_known) {
-            it->used = ++clock_;
+            known->used = ++clock_;
         }
         return result;
     }
@@ -47,12 +46,11 @@ public:
     CALQUE_COLD bool add(std::int64_t const* key) {
         std::lock_guard lock(mutex_);
         std::vector<std::int64_t> words = class_of(key);
-        if (search(words) != list_.end()) {
+        if (search(words) != nullptr) {
             return false;
         }
         if (policy_ == shape_policy::bucket && options_.capacity != 0 && list_.size() >= options_.capacity) {
-            list_.erase(std::min_element(list_.begin(), list_.end(),
-                                         [](entry const& a, entry const& b) { return a.used < b.used; }));
+            erase_oldest();
             ++evictions_;
         }
         list_.push_back({std::move(words), ++clock_});
@@ -89,8 +87,16 @@ public:
 private:
     struct entry {
         std::vector<std::int64_t> words;
-        mutable std::uint64_t used; // when a call with new extents came
+        std::uint64_t used; // when a call with new extents came
     };
+
+    void erase_oldest() {
+        std::size_t oldest = 0;
+        for (std::size_t i = 1; i < list_.size(); ++i) {
+            oldest = list_[i].used < list_[oldest].used ? i : oldest;
+        }
+        list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(oldest));
+    }
 
     /// Static shapes never trace, also where the strides of an argument keep a call from the plan of the compiler.
     static bool is_static_signature(key_description const& d) {
@@ -101,34 +107,37 @@ private:
         return all;
     }
 
-    std::vector<entry>::const_iterator search(std::vector<std::int64_t> const& words) const {
-        return std::find_if(list_.begin(), list_.end(), [&](entry const& e) { return e.words == words; });
+    /// The class of these words, or null.
+    entry* search(std::vector<std::int64_t> const& words) const {
+        for (entry& e : list_) {
+            if (e.words == words) {
+                return &e;
+            }
+        }
+        return nullptr;
     }
 
     std::vector<std::int64_t> class_of(std::int64_t const* key) const {
         std::vector<std::int64_t> words(static_cast<std::size_t>(description_.word_count), 0);
-        auto const fill = [&](auto&& word_of) {
-            for (int leaf = 0; leaf < description_.leaf_count; ++leaf) {
-                for (int axis = 0; axis < description_.ranks[leaf]; ++axis) {
-                    auto const at = static_cast<std::size_t>(description_.first_words[leaf] + axis);
-                    bool const is_fixed = calque::is_static(description_.declared[leaf][axis]);
-                    words[at] = is_fixed ? key[at] : word_of(key[at]);
-                }
-            }
-        };
-        switch (policy_) {
-        case shape_policy::bucket:
-            fill([&](std::int64_t extent) { return up_to(options_.buckets.end_of(extent)); });
-            break;
-        case shape_policy::relax:
-            fill([](std::int64_t extent) { return extent; });
-            if (list_.empty() || search(words) != list_.end()) {
-                break;
-            }
-            [[fallthrough]];
-        default: fill([](std::int64_t) { return dyn; });
+        fill(words, key, policy_);
+        if (policy_ == shape_policy::relax && !list_.empty() && search(words) == nullptr) {
+            fill(words, key, shape_policy::dynamic);
         }
         return words;
+    }
+
+    /// Writes the words of the class of a key: of all its extents while `relax` has nothing to relax.
+    void fill(std::vector<std::int64_t>& words, std::int64_t const* key, shape_policy policy) const {
+        for (int leaf = 0; leaf < description_.leaf_count; ++leaf) {
+            for (int axis = 0; axis < description_.ranks[leaf]; ++axis) {
+                auto const at = static_cast<std::size_t>(description_.first_words[leaf] + axis);
+                if (policy == shape_policy::relax || calque::is_static(description_.declared[leaf][axis])) {
+                    words[at] = key[at];
+                } else {
+                    words[at] = policy == shape_policy::bucket ? up_to(options_.buckets.end_of(key[at])) : dyn;
+                }
+            }
+        }
     }
 
     key_description const& description_;
@@ -136,7 +145,7 @@ private:
     function_options const& options_;
     std::atomic<bool> serve_all_;
     mutable std::mutex mutex_;
-    std::vector<entry> list_;
+    mutable std::vector<entry> list_; // finding one notes its use
     mutable std::uint64_t clock_ = 0;
     std::uint64_t evictions_ = 0;
 };

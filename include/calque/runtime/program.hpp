@@ -339,10 +339,14 @@ private:
 
     template <class Rules>
     static constexpr void infer(graph::graph_view const& g, shape const* extents, shape* shapes,
-                                std::string_view name) {
-        graph::inference_failure failure;
-        if (!graph::infer_shapes<Rules>(g, extents, shapes, failure)) {
-            throw_failure(name, g, shapes, failure);
+                                [[maybe_unused]] std::string_view name) {
+        if constexpr (Rules::may_fail) {
+            graph::inference_failure failure;
+            if (!graph::infer_shapes<Rules>(g, extents, shapes, failure)) {
+                throw_failure(name, g, shapes, failure);
+            }
+        } else {
+            graph::copy_shapes<Rules>(g, extents, shapes);
         }
     }
 

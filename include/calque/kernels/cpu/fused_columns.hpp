@@ -70,12 +70,15 @@ private:
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         simd::pack<T, U> folded(identity);
         for (std::ptrdiff_t i = first; i < end; ++i) {
-            step_registers<Group, 1> row = row_;
+            step_registers<Group, 1> row;
+            unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                constexpr int step = row_values<false>.at[k];
+                row.template at<step>() = row_.template at<step>();
+            });
             compute_row_values<true>(row, i);
             step_registers<Group, U> column;
-            unroll_steps<0, work.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = work.at[k];
-                column.template at<step>() = compute<step, Masked>(column, row, i, j, n);
+            unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+                column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
             });
             folded = Op::combine(folded, column_input<reduced>(column, row));
         }
@@ -83,29 +86,33 @@ private:
         detail::store<Masked>(place, Op::combine(detail::load<Masked, U>(place, n), folded), n);
     }
 
-    template <int I, bool Masked, int U>
-    CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, std::ptrdiff_t i,
-                               std::ptrdiff_t j, int n) {
-        constexpr graph::step s = step_v<Group, I>;
+    template <int Model, bool Masked, int U>
+    CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step,
+                               std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+        constexpr graph::step s = step_v<Group, Model>;
         if constexpr (s.leaf >= 0) {
-            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-            return detail::load<Masked, U>(static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset + j,
-                                           n);
+            int const index = Group::steps()[step].leaf;
+            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
+            return detail::load<Masked, U>(
+                static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset + j, n);
         } else if constexpr (s.index >= 0) {
-            return generate_step<I, simd::pack<step_element<Group, I>, U>>(place_in_row<I>(i) + j, row);
+            using V = simd::pack<step_element<Group, Model>, U>;
+            return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);
         } else {
-            return apply_step<I>(column, row);
+            return apply_step<Model>(column, row, step);
         }
     }
 
     /// The place of an indexed step's first element in a row.
-    template <int I>
-    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i) const {
-        constexpr graph::step s = step_v<Group, I>;
-        return a_.indices[s.index] + (s.varies_along_rows ? i * a_.leaf_row_strides[s.index] : 0);
+    template <int Model>
+    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i, int step = Model) const {
+        int const index = Group::steps()[step].index;
+        return a_.indices[index] + (step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0);
     }
 
-    static constexpr auto work = list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; });
+    static constexpr auto work =
+        list_with_models<reduction>([](int i) { return Group::steps()[i].varies_along_columns; },
+                                    [](int i, int j) { return are_alike(Group::steps(), i, j); });
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

@@ -86,10 +86,10 @@ private:
     }
 
     /// The place of an indexed step's first element in a row.
-    template <int I>
-    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i) const {
-        constexpr graph::step s = step_v<Group, I>;
-        return a_.indices[s.index] + (s.varies_along_rows ? i * a_.leaf_row_strides[s.index] : 0);
+    template <int Model>
+    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i, int step = Model) const {
+        int const index = Group::steps()[step].index;
+        return a_.indices[index] + (step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0);
     }
 
     // ---- one walk along a row
@@ -205,31 +205,33 @@ private:
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, row_addresses const& at, std::ptrdiff_t i,
                                  std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
-        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template work<Phase>.at[k];
-            constexpr graph::step s = step_v<Group, step>;
+        unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
-                accumulate<step, Masked>(accumulators, column_input<s.inputs[0]>(column, row_), n);
-            } else if constexpr (plan.loads(step, Phase)) {
-                column.template at<step>() = detail::load<Masked, U>(scratch<step>(at) + j, n);
+                constexpr int reduced = s.inputs[0];
+                accumulate<model, Masked>(accumulators,
+                                          column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
+            } else if constexpr (plan.loads(model, Phase)) {
+                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(at, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
-                auto const* const row = static_cast<step_element<Group, step> const*>(at.leaves[s.leaf]);
-                column.template at<step>() = detail::load<Masked, U>(row + j, n);
-            } else if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
-                auto const* const row = static_cast<step_element<Group, step> const*>(at.tile);
-                column.template at<step>() = detail::load<Masked, U>(row + j, n);
+                void const* const row = at.leaves[Group::steps()[step].leaf];
+                column.template at<model>(step) =
+                    detail::load<Masked, U>(static_cast<step_element<Group, model> const*>(row) + j, n);
+            } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
+                auto const* const row = static_cast<step_element<Group, model> const*>(at.tile);
+                column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
             } else if constexpr (s.index >= 0) {
-                using V = simd::pack<step_element<Group, step>, U>;
-                column.template at<step>() = generate_step<step, V>(place_in_row<step>(i) + j, row_);
+                using V = simd::pack<step_element<Group, model>, U>;
+                column.template at<model>(step) = generate_step<model, V>(place_in_row<model>(i, step) + j, row_, step);
             } else {
-                column.template at<step>() = apply_step<step>(column, row_);
+                column.template at<model>(step) = apply_step<model>(column, row_, step);
             }
         });
         // After all loads of this block, so that a result may take the place of an argument.
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
-                detail::store<Masked>(scratch<step>(at) + j, column.template at<step>(), n);
+                detail::store<Masked>(scratch<step>(at, step) + j, column.template at<step>(), n);
             }
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
@@ -239,21 +241,21 @@ private:
         });
     }
 
-    template <int I>
-    CALQUE_INLINE auto* scratch(row_addresses const& at) const {
-        return reinterpret_cast<step_element<Group, I>*>(at.scratch + static_cast<std::size_t>(plan.scratch[I]) *
-                                                                          row_bytes(columns_));
+    template <int Model>
+    CALQUE_INLINE auto* scratch(row_addresses const& at, int step) const {
+        return reinterpret_cast<step_element<Group, Model>*>(at.scratch + static_cast<std::size_t>(plan.scratch[step]) *
+                                                                              row_bytes(columns_));
     }
 
     // ---- reductions
 
-    template <int I, bool Masked, class T, int U>
-    static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int n) {
+    template <int Model, bool Masked, class T, int U>
+    static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
         if constexpr (Masked) {
-            x = keep_first(x, simd::pack<T, U>(program::template identity<I>), n);
+            x = keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
         }
-        auto& total = accumulators.template at<I>();
-        total = step_op<Group, I>::combine(total, x);
+        auto& total = accumulators.template at<Model>(step);
+        total = step_op<Group, Model>::combine(total, x);
     }
 
     template <int Phase, int U>

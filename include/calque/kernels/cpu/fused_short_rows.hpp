@@ -75,10 +75,10 @@ private:
         return static_cast<std::size_t>(columns) * simd::width * tiles.element_bytes;
     }
 
-    template <int I>
-    CALQUE_INLINE auto* tile() const {
-        return reinterpret_cast<step_element<Group, I>*>(a_.scratch +
-                                                         static_cast<std::size_t>(tiles.of[I]) * tile_bytes(columns_));
+    template <int Model>
+    CALQUE_INLINE auto* tile(int step = Model) const {
+        return reinterpret_cast<step_element<Group, Model>*>(a_.scratch + static_cast<std::size_t>(tiles.of[step]) *
+                                                                              tile_bytes(columns_));
     }
 
     CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
@@ -111,11 +111,11 @@ private:
         return static_cast<step_element<Group, I>*>(a_.results[step_v<Group, I>.result]) + i * result_stride<I>();
     }
 
-    template <int I>
-    CALQUE_INLINE auto const* leaf(std::ptrdiff_t i) const {
-        constexpr graph::step s = step_v<Group, I>;
-        std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-        return static_cast<step_element<Group, I> const*>(a_.leaves[s.leaf]) + offset;
+    template <int Model>
+    CALQUE_INLINE auto const* leaf(std::ptrdiff_t i, int step = Model) const {
+        int const index = Group::steps()[step].leaf;
+        std::ptrdiff_t const offset = step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
+        return static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset;
     }
 
     template <int I>
@@ -176,19 +176,20 @@ private:
     template <int Phase, int U>
     CALQUE_INLINE void run_columns(step_registers<Group, U>& accumulators, std::ptrdiff_t j) {
         step_registers<Group, U> column;
-        unroll_steps<0, program::template work<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template work<Phase>.at[k];
-            constexpr graph::step s = step_v<Group, step>;
-            using V = simd::pack<step_element<Group, step>, U>;
+        unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, model>;
+            using V = simd::pack<step_element<Group, model>, U>;
             if constexpr (detail::is_reduction(s)) {
-                auto& total = accumulators.template at<step>();
-                total = step_op<Group, step>::combine(total, column_input<s.inputs[0]>(column, row_));
-            } else if constexpr (is_transposed(step) || plan.loads(step, Phase)) {
-                column.template at<step>() = V::load(tile<step>() + j * simd::width);
+                constexpr int reduced = s.inputs[0];
+                auto& total = accumulators.template at<model>(step);
+                total = step_op<Group, model>::combine(
+                    total, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]));
+            } else if constexpr (is_transposed(model) || plan.loads(model, Phase)) {
+                column.template at<model>(step) = V::load(tile<model>(step) + j * simd::width);
             } else if constexpr (s.leaf >= 0) {
-                column.template at<step>() = splat_each<U>(leaf<step>(0) + j);
+                column.template at<model>(step) = splat_each<U>(leaf<model>(0, step) + j);
             } else {
-                column.template at<step>() = apply_step<step>(column, row_);
+                column.template at<model>(step) = apply_step<model>(column, row_, step);
             }
         });
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {

@@ -18,25 +18,72 @@ using step_op = graph::op_at<step_v<Group, I>.op>;
 template <class Group, int I>
 using step_element = type_of<step_v<Group, I>.type>;
 
-/// The register of one step: a base class each, so that the slot of a step is found by its type alone.
-template <int I, class T, int U>
-struct step_slot {
-    simd::pack<T, U> value;
+/// Whether the code of two steps is the same, but for where their operands are.
+constexpr bool are_alike(graph::step const* steps, int i, int j) {
+    graph::step const& a = steps[i];
+    graph::step const& b = steps[j];
+    bool alike = a.op == b.op && a.type == b.type && a.input_count == b.input_count && (a.leaf >= 0) == (b.leaf >= 0) &&
+                 (a.index >= 0) == (b.index >= 0) && a.varies_along_rows == b.varies_along_rows &&
+                 a.varies_along_columns == b.varies_along_columns;
+    for (int k = 0; alike && k < a.input_count; ++k) {
+        graph::step const& from = steps[a.inputs[k]];
+        graph::step const& other = steps[b.inputs[k]];
+        bool const is_constant = from.op == graph::code_of<graph::ops::constant>;
+        alike = from.type == other.type && from.varies_along_columns == other.varies_along_columns &&
+                is_constant == (other.op == graph::code_of<graph::ops::constant>);
+    }
+    return alike;
+}
+
+/// The dtypes of a group's steps, each once.
+template <class Group>
+struct step_types {
+    int count = 0;
+    dtype at[Group::step_count]{};
+
+    constexpr step_types() {
+        for (int i = 0; i < Group::step_count; ++i) {
+            dtype const type = Group::steps()[i].type;
+            bool is_new = true;
+            for (int k = 0; k < count; ++k) {
+                is_new &= at[k] != type;
+            }
+            if (is_new) {
+                at[count++] = type;
+            }
+        }
+    }
+};
+template <class Group>
+inline constexpr step_types<Group> step_types_v{};
+
+/// The registers of the steps that have elements `T`, by step: a base class each, found by its type alone.
+template <class T, int U, int N>
+struct typed_registers {
+    simd::pack<T, U> of[N];
 };
 
 template <class Group, int U, class Indices>
 struct step_slots;
 template <class Group, int U, int... I>
-struct step_slots<Group, U, std::integer_sequence<int, I...>> : step_slot<I, step_element<Group, I>, U>... {};
+struct step_slots<Group, U, std::integer_sequence<int, I...>>
+    : typed_registers<type_of<step_types_v<Group>.at[I]>, U, Group::step_count>... {};
 
-/// One pack of `U` groups for every step of a group of nodes. Unused ones cost nothing: they are never written.
+/// One pack of `U` groups for every step of a group of nodes. Unused ones cost nothing: they are never written. Which
+/// step is asked for may be a run-time value to the code, but must be a constant where that is inlined: compilers keep
+/// an array in registers only then.
 template <class Group, int U>
-struct step_registers : step_slots<Group, U, std::make_integer_sequence<int, Group::step_count>> {
+struct step_registers : step_slots<Group, U, std::make_integer_sequence<int, step_types_v<Group>.count>> {
     static constexpr int groups = U;
 
-    template <int I>
-    CALQUE_INLINE simd::pack<step_element<Group, I>, U>& at() {
-        return static_cast<step_slot<I, step_element<Group, I>, U>&>(*this).value;
+    step_registers() = default;
+    step_registers(step_registers const&) = delete; // a loop over the arrays: they would be in memory
+    step_registers& operator=(step_registers const&) = delete;
+
+    /// The register of a step that is like step `Model`.
+    template <int Model>
+    CALQUE_INLINE simd::pack<step_element<Group, Model>, U>& at(int step = Model) {
+        return static_cast<typed_registers<step_element<Group, Model>, U, Group::step_count>&>(*this).of[step];
     }
 };
 
@@ -51,41 +98,46 @@ CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, 1> const& x) {
     }
 }
 
-/// Input step `I` of a step that is computed along columns: from the column's registers or, splat, from the row's.
-template <int I, class Group, int U>
-CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, 1>& row) {
-    using T = step_element<Group, I>;
-    if constexpr (std::is_same_v<step_op<Group, I>, graph::ops::constant>) {
-        return simd::pack<T, U>(graph::from_bits<T>(step_v<Group, I>.attribute));
-    } else if constexpr (step_v<Group, I>.varies_along_columns) {
-        return column.template at<I>();
+/// The value of a step like step `Model`, for one that is computed along columns: from the column's registers or,
+/// splat, from the row's.
+template <int Model, class Group, int U>
+CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step = Model) {
+    using T = step_element<Group, Model>;
+    if constexpr (std::is_same_v<step_op<Group, Model>, graph::ops::constant>) {
+        return simd::pack<T, U>(graph::from_bits<T>(Group::steps()[step].attribute));
+    } else if constexpr (step_v<Group, Model>.varies_along_columns) {
+        return column.template at<Model>(step);
     } else {
-        return widen<U>(row.template at<I>());
+        return widen<U>(row.template at<Model>(step));
     }
 }
 
-/// Applies the operation of step `I` to its inputs.
-template <int I, class Group, int U>
-CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, 1>& row) {
-    constexpr graph::step s = step_v<Group, I>;
-    using Op = step_op<Group, I>;
+/// Applies the operation of a step like step `Model` to its inputs.
+template <int Model, class Group, int U>
+CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step = Model) {
+    constexpr graph::step s = step_v<Group, Model>;
+    using Op = step_op<Group, Model>;
+    auto const input = [&](auto k) CALQUE_INLINE_LAMBDA {
+        return column_input<s.inputs[k]>(column, row, Group::steps()[step].inputs[k]);
+    };
+    constexpr std::integral_constant<int, 0> first;
+    constexpr std::integral_constant<int, 1> second;
     if constexpr (std::is_same_v<Op, graph::ops::cast>) {
-        return Op::template apply_to<step_element<Group, I>>(column_input<s.inputs[0]>(column, row));
+        return Op::template apply_to<step_element<Group, Model>>(input(first));
     } else if constexpr (s.input_count == 1) {
-        return Op::apply(column_input<s.inputs[0]>(column, row));
+        return Op::apply(input(first));
     } else if constexpr (s.input_count == 2) {
-        return Op::apply(column_input<s.inputs[0]>(column, row), column_input<s.inputs[1]>(column, row));
+        return Op::apply(input(first), input(second));
     } else {
-        return Op::apply(column_input<s.inputs[0]>(column, row), column_input<s.inputs[1]>(column, row),
-                         column_input<s.inputs[2]>(column, row));
+        return Op::apply(input(first), input(second), input(std::integral_constant<int, 2>{}));
     }
 }
 
-/// The elements from place `first` on of step `I`, whose operation is indexed: as many as `V` holds.
-template <int I, class V, class Group>
-CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& row) {
-    auto const key = column_input<step_v<Group, I>.inputs[0]>(row, row);
-    return step_op<Group, I>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
+/// The elements from place `first` on of a step like step `Model`, whose operation is indexed: as many as `V` holds.
+template <int Model, class V, class Group>
+CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& row, int step = Model) {
+    auto const key = column_input<step_v<Group, Model>.inputs[0]>(row, row, Group::steps()[step].inputs[0]);
+    return step_op<Group, Model>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
 }
 
 /// The fold of all lanes of a pack by a reduction.

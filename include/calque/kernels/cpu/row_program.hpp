@@ -21,10 +21,12 @@ struct row_program {
 
     /// Steps with work in a phase: loads, elementwise operations, reductions that accumulate.
     template <int Phase>
-    static constexpr auto work = list_steps<step_count>([](int i) {
-        return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == Phase
-                                                       : plan.loads(i, Phase) || plan.computes(i, Phase);
-    });
+    static constexpr auto work = list_with_models<step_count>(
+        [](int i) {
+            return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == Phase
+                                                           : plan.loads(i, Phase) || plan.computes(i, Phase);
+        },
+        [](int i, int j) { return plan.loads(i, Phase) == plan.loads(j, Phase) && are_alike(Group::steps(), i, j); });
 
     /// Those that read an array, or the tile of a product.
     template <int Phase>
