@@ -129,7 +129,8 @@ private:
             constexpr int leaf = step_v<Group, step>.leaf;
             if constexpr (leaf >= 0) {
                 using T = step_element<Group, step>;
-                simd::pack<T, U>::prefetch(static_cast<T const*>(at.leaves[leaf]) + j, thresholds::prefetched_bytes);
+                simd::prefetch<U * simd::width>(static_cast<T const*>(at.leaves[leaf]) + j,
+                                                thresholds::prefetched_bytes);
             }
         });
     }

@@ -114,7 +114,7 @@ private:
                 };
                 // The rows of the tile below lie in other pages, where no processor looks for them by itself.
                 for (std::ptrdiff_t next = tile_rows; next < std::min(2 * tile_rows, rows - r); ++next) {
-                    simd::pack<T, 2>::prefetch(tile.to + next * tile.to_stride, 0);
+                    simd::prefetch<2 * simd::width>(tile.to + next * tile.to_stride, 0);
                 }
                 compute_tile(static_cast<int>(tile_rows), vectors, tile);
                 if (is_last) {

@@ -21,6 +21,14 @@ CALQUE_INLINE bool is_reached(int n) {
 
 } // namespace detail
 
+/// Asks for the cache lines of `Count` elements that lie `ahead` bytes behind `p`; there need not be any.
+template <int Count, class T>
+CALQUE_INLINE void prefetch(T const* p, std::ptrdiff_t ahead) {
+    constexpr int line = 64;
+    unroll<(Count * static_cast<int>(sizeof(T)) + line - 1) / line>(
+        [&](auto i) CALQUE_INLINE_LAMBDA { __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line); });
+}
+
 /// `U` groups of elements of `T`, in registers.
 template <class T, int U>
 struct pack {
@@ -80,14 +88,6 @@ struct pack {
             element[i] = p[i * stride];
         }
         return load(element);
-    }
-
-    /// Asks for the cache lines of a pack that lies `ahead` bytes behind `p`; there need not be any.
-    CALQUE_INLINE static void prefetch(T const* p, std::ptrdiff_t ahead) {
-        constexpr int line = 64;
-        unroll<(size * static_cast<int>(sizeof(T)) + line - 1) / line>([&](auto i) CALQUE_INLINE_LAMBDA {
-            __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line);
-        });
     }
 
     CALQUE_INLINE void store(T* p) const {
