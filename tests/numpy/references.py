@@ -122,8 +122,8 @@ def size(x):
     return np.where(np.isfinite(x), np.abs(x.astype(wide)), 0)
 
 
-def is_exact(x):
-    """Whether sums of elements are exact: int64, which wraps around."""
+def is_integer(x):
+    """Whether sums are exact: those of integers and bool, in int64, which wraps around."""
     return x.dtype.kind != "f"
 
 
@@ -134,7 +134,7 @@ def count(x, axis):
 def total(axis, keepdims=False, of=lambda x, y: x):
     def reference(x, y):
         terms = of(x, y)
-        if is_exact(terms):
+        if is_integer(terms):
             return np.asarray(np.sum(terms, axis, keepdims=keepdims))
         magnitude = np.sum(size(terms), axis, keepdims=keepdims)
         return Rounded(np.sum(terms.astype(wide), axis, keepdims=keepdims), count(terms, axis) * eps(x) * magnitude,
@@ -150,7 +150,7 @@ def out_of_range(x, fold):
 
 def product(fold):
     def reference(x, y):
-        if is_exact(x):
+        if is_integer(x):
             return fold(x)
         value = fold(x.astype(wide))
         return Rounded(value, x.size * eps(x) * np.abs(value), out_of_range(x, fold), is_sum=False)
@@ -159,7 +159,7 @@ def product(fold):
 
 def running_sum(axis):
     def reference(x, y):
-        if is_exact(x):
+        if is_integer(x):
             return np.cumsum(x, axis)
         magnitude = np.cumsum(size(x), axis)
         return Rounded(np.cumsum(x.astype(wide), axis), count(x, axis) * eps(x) * magnitude, magnitude > most(x))
@@ -227,7 +227,7 @@ def logsumexp(axis):
 def products(function, terms):
     """Sums of products; `terms` says of how many, given x."""
     def reference(x, y):
-        if is_exact(x):
+        if is_integer(x):
             return np.asarray(function(x, y))
         value, magnitude = function(x.astype(wide), y.astype(wide)), function(size(x), size(y))
         return Rounded(value, (terms(x) + 1) * eps(x) * magnitude, magnitude > most(x))
@@ -268,10 +268,10 @@ def largest_first(x, axis):
 
 def scattered(x, y):
     places, updates = np.array([1, 0, 1]), np.ones((len(x), 3), x.dtype)
-    value, magnitude = x.astype(x.dtype if is_exact(x) else wide), size(x)
+    value, magnitude = x.astype(x.dtype if is_integer(x) else wide), size(x)
     np.add.at(value, (slice(None), places), updates)
     np.add.at(magnitude, (slice(None), places), updates)
-    return value if is_exact(x) else Rounded(value, 3 * eps(x) * magnitude, magnitude > most(x))
+    return value if is_integer(x) else Rounded(value, 3 * eps(x) * magnitude, magnitude > most(x))
 
 
 def one_hot(x, y):
@@ -368,7 +368,7 @@ REFERENCES = {
     "sum_0": total(0),
     "sum_1": total(1),
     "sum_1_keepdims": total(1, keepdims=True),
-    "sum_of_product": products(lambda x, y: np.sum(x * y, -1, **({"dtype": np.int64} if is_exact(x) else {})),
+    "sum_of_product": products(lambda x, y: np.sum(x * y, -1, **({"dtype": np.int64} if is_integer(x) else {})),
                                lambda x: x.shape[1]),
     "sum_of_bool": lambda x, y: np.sum(x > y, 0),
     "prod_0": product(lambda x: np.prod(x, 0)),
