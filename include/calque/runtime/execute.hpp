@@ -46,7 +46,7 @@ public:
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
     static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
         plan_view out = p.view();
-        small_buffer<value_plan, std::clamp(size.values, 1, 32)> places(size.values);
+        small_buffer<value_plan, std::clamp(size.values, 1, 32)> places(Needs.values ? 0 : size.values);
         if constexpr (!Needs.values) {
             out.values = places.data();
         }

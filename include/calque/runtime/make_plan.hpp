@@ -178,6 +178,8 @@ private:
             return false;
         }
         shape const& space = space_of(x);
+        leaf_buffer<bool> varies(x.leaf_count);
+        find_varying(x, varies);
         calque::strides order;
         bool is_found = false;
         for (int i = 0; i < x.leaf_count; ++i) {
@@ -185,7 +187,7 @@ private:
             if (stored(v).kind == graph::storage_kind::indices) {
                 return false; // counted in row-major order
             }
-            if (!varies_along_columns(x, i)) {
+            if (!varies[i]) {
                 if (in_.shapes[stored(v).node].size() != 1) {
                     return false; // a value a row
                 }
@@ -265,12 +267,7 @@ private:
         int const end_leaf = x.first_leaf + x.leaf_count;
 
         leaf_buffer<bool> varies(x.leaf_count);
-        for (int i = 0; i < x.step_count; ++i) {
-            graph::step const& s = in_.schedule.steps[x.first_step + i];
-            if (int const leaf = s.leaf >= 0 ? s.leaf : s.index; leaf >= 0) {
-                varies[leaf] = s.varies_along_columns;
-            }
-        }
+        find_varying(x, varies);
         [[maybe_unused]] bool const is_empty = space.size() == 0;
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
@@ -328,14 +325,17 @@ private:
 
     constexpr void grow_workspace(std::size_t bytes) { workspace_ = bytes > workspace_ ? bytes : workspace_; }
 
-    constexpr bool varies_along_columns(graph::group const& x, int leaf) const {
+    /// Which leaves of a group vary along its columns.
+    constexpr void find_varying(graph::group const& x, leaf_buffer<bool>& varies) const {
+        for (int i = 0; i < x.leaf_count; ++i) {
+            varies[i] = false;
+        }
         for (int i = 0; i < x.step_count; ++i) {
             graph::step const& s = in_.schedule.steps[x.first_step + i];
-            if (s.leaf == leaf || s.index == leaf) {
-                return s.varies_along_columns;
+            if (int const leaf = s.leaf >= 0 ? s.leaf : s.index; leaf >= 0) {
+                varies[leaf] = s.varies_along_columns;
             }
         }
-        return false;
     }
 
     /// Whether a kernel can read a leaf as it lies.
