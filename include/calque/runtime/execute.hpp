@@ -259,7 +259,7 @@ private:
                 a.scratch = workspace();
             }
         }
-        if constexpr (Needs.outer_loops) {
+        if constexpr (Needs.outer_loops && plan::outer_axes != 0) {
             if (loops.outer_rank != 0) [[unlikely]] {
                 run_outer_loops<K, Kernel>(a, 0);
                 return;
@@ -291,7 +291,7 @@ private:
         constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < plan_.outer_extents[K * plan::outer_axes + axis]; ++i) {
-            if (axis + 1 == loops.outer_rank) {
+            if (axis + 1 >= plan::outer_axes || axis + 1 == loops.outer_rank) { // the former tells the compiler
                 run_kernel<K, Kernel>(a);
             } else {
                 run_outer_loops<K, Kernel>(a, axis + 1);
