@@ -45,7 +45,7 @@ public:
     /// Whether every array lies contiguously, as the plan of a static function takes for granted.
     CALQUE_INLINE bool has_contiguous_arguments() const {
         bool all = true;
-        for (int a = 0; a < argument_count; ++a) {
+        for (int a = 0; !P::layouts.are_all_contiguous && a < argument_count; ++a) {
             all &= is_contiguous_argument(a);
         }
         return all;
@@ -148,7 +148,9 @@ private:
             bool contiguous = true;
             for (int axis = Ref::rank - 1; axis >= 0; --axis) {
                 w[axis] = ref.extents[axis];
-                w[Ref::rank + axis] = 0;
+                if (P::layout::of.has_strides[leaf]) {
+                    w[Ref::rank + axis] = 0;
+                }
                 if constexpr (!Ref::contiguous) {
                     contiguous &= ref.extents[axis] == 1 || ref.strides[axis] == expected;
                     expected *= ref.extents[axis];
@@ -368,7 +370,7 @@ private:
 
     CALQUE_INLINE bool is_contiguous_argument(int argument) const {
         std::int64_t strided = 0;
-        for (int axis = 0; axis < P::layout::of.ranks[argument]; ++axis) {
+        for (int axis = 0; P::layout::of.has_strides[argument] && axis < P::layout::of.ranks[argument]; ++axis) {
             strided |= key_.words[P::layout::of.first_word[argument] + P::layout::of.ranks[argument] + axis];
         }
         return strided == 0;

@@ -14,12 +14,14 @@ namespace detail {
 
 /// Where the extents of each leaf stand in a key, and what the types say of it.
 ///
-/// A key has, leaf by leaf, the extents and then the strides, which are zeros for a contiguous array.
+/// A key has, leaf by leaf, the extents and then, unless its type says that it is contiguous, the strides, which are
+/// zeros for a contiguous array.
 struct key_description {
     int leaf_count;
     int word_count;
     int argument_count;
     int const* ranks;
+    bool const* has_strides;
     int const* first_words;
     dtype const* types;
     shape const* declared; // static extents, names and `dyn`, as the types have them
@@ -47,7 +49,7 @@ struct described_key {
     bool is_strided(int leaf) const {
         int const rank = description->ranks[leaf];
         bool strided = false;
-        for (int axis = 0; axis < rank; ++axis) {
+        for (int axis = 0; description->has_strides[leaf] && axis < rank; ++axis) {
             strided |= extent(leaf, rank + axis) != 0;
         }
         return strided;
@@ -164,6 +166,7 @@ inline constexpr key_description description_of{
     static_cast<int>(P::layout::words),
     static_cast<int>(P::arguments::size),
     P::layout::of.ranks,
+    P::layout::of.has_strides,
     P::layout::of.first_word,
     leaf_table<typename P::leaves>::types,
     leaf_table<typename P::leaves>::declared,

@@ -21,12 +21,64 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// Where the words of each argument are in a key: its extents, then its strides. Strides are zeros where an array is
-/// contiguous, as nearly all are.
-template <class Leaves>
+/// What the types say of how the arrays of a call lie: sets of leaves, which end with leaf 63.
+struct declared_layouts {
+    std::uint64_t by_columns = 0;
+    std::uint64_t contiguous = 0; // in any call
+    bool are_all_contiguous = true;
+};
+
+namespace detail {
+
+/// Collects what the types of a call's arguments say, leaf by leaf.
+struct layout_collector {
+    declared_layouts found{};
+    std::size_t leaf = 0;
+
+    template <class A>
+    constexpr void add() {
+        using tree = structure_t<A>;
+        constexpr tree_kind kind = tree_kind_v<tree>;
+        if constexpr (kind == tree_kind::tuple || kind == tree_kind::aggregate) {
+            add_all(tree_children_t<tree>{});
+        } else {
+            std::uint64_t const bit = leaf < 64 ? std::uint64_t{1} << leaf : 0;
+            if constexpr (kind == tree_kind::array) {
+                found.by_columns |= is_column_major_v<tree> ? bit : 0;
+                found.contiguous |= is_always_contiguous_v<tree> ? bit : 0;
+                found.are_all_contiguous &= is_always_contiguous_v<tree>;
+            } else if constexpr (kind == tree_kind::family) {
+                using form = typename calque::detail::family_of<std::remove_cvref_t<A>>::form;
+                found.are_all_contiguous &= std::is_same_v<form, host>;
+            } else {
+                found.are_all_contiguous &=
+                    kind == tree_kind::boolean || kind == tree_kind::number || kind == tree_kind::empty;
+            }
+            leaf += tree_size_v<A>;
+        }
+    }
+
+    template <class... Trees>
+    constexpr void add_all(type_list<Trees...>) {
+        (add<Trees>(), ...);
+    }
+};
+
+} // namespace detail
+
+template <class... Args>
+constexpr declared_layouts layouts_of() {
+    detail::layout_collector collector;
+    collector.add_all(type_list<Args...>{});
+    return collector.found;
+}
+
+/// Where the words of each argument are in a key: its extents, then, unless its type says that it is contiguous, its
+/// strides, which are zeros where it is contiguous all the same, as nearly all are.
+template <class Leaves, std::uint64_t Contiguous>
 struct argument_layout;
-template <class... Leaf>
-struct argument_layout<type_list<Leaf...>> {
+template <class... Leaf, std::uint64_t Contiguous>
+struct argument_layout<type_list<Leaf...>, Contiguous> {
     static constexpr int count = static_cast<int>(sizeof...(Leaf));
 
     template <class L>
@@ -40,11 +92,13 @@ struct argument_layout<type_list<Leaf...>> {
 
     struct table {
         int ranks[count == 0 ? 1 : count]{rank_of<Leaf>()...};
+        bool has_strides[count == 0 ? 1 : count]{};
         int first_word[count + 1]{};
 
         constexpr table() {
             for (int i = 0; i < count; ++i) {
-                first_word[i + 1] = first_word[i] + 2 * ranks[i];
+                has_strides[i] = i >= 64 || (Contiguous >> i & 1) == 0;
+                first_word[i + 1] = first_word[i] + (has_strides[i] ? 2 : 1) * ranks[i];
             }
         }
     };
@@ -65,7 +119,7 @@ CALQUE_INLINE constexpr void read_argument(std::int64_t const* words, int i, sha
         extents[axis] = extent_words[axis];
         steps[axis] = contiguous;
         contiguous *= extent_words[axis];
-        is_strided |= stride_words[axis] != 0;
+        is_strided |= Layout::of.has_strides[i] && stride_words[axis] != 0;
     }
     for (int axis = 0; is_strided && axis < rank; ++axis) {
         steps[axis] = stride_words[axis];
@@ -78,61 +132,6 @@ constexpr void read_key(std::int64_t const* words, shape* extents, strides* step
     [&]<int... Argument>(std::integer_sequence<int, Argument...>) {
         (read_argument<Layout>(words, Argument, extents[Argument], steps[Argument]), ...);
     }(std::make_integer_sequence<int, Layout::count>{});
-}
-
-/// Whether some array of an argument may have other strides than contiguous ones, as far as its type tells.
-template <class A>
-constexpr bool may_be_strided();
-
-template <class... Children>
-constexpr bool may_one_be_strided(type_list<Children...>) {
-    return (may_be_strided<Children>() || ...);
-}
-
-template <class A>
-constexpr bool may_be_strided() {
-    using tree = structure_t<A>;
-    constexpr tree_kind kind = tree_kind_v<tree>;
-    if constexpr (kind == tree_kind::array) {
-        return !is_always_contiguous_v<tree>;
-    } else if constexpr (kind == tree_kind::tuple || kind == tree_kind::aggregate) {
-        return may_one_be_strided(tree_children_t<tree>{});
-    } else if constexpr (kind == tree_kind::family) {
-        return !std::is_same_v<typename calque::detail::family_of<std::remove_cvref_t<A>>::form, host>;
-    } else {
-        return kind != tree_kind::boolean && kind != tree_kind::number && kind != tree_kind::empty;
-    }
-}
-
-/// Adds the arrays of an argument that lie by columns, as far as their types tell, to a set of the leaves of all.
-template <class A>
-constexpr void collect_by_columns(std::uint64_t& set, std::size_t& leaf);
-
-template <class... Children>
-constexpr void collect_by_columns(type_list<Children...>, std::uint64_t& set, std::size_t& leaf) {
-    (collect_by_columns<Children>(set, leaf), ...);
-}
-
-template <class A>
-constexpr void collect_by_columns(std::uint64_t& set, std::size_t& leaf) {
-    using tree = structure_t<A>;
-    constexpr tree_kind kind = tree_kind_v<tree>;
-    if constexpr (kind == tree_kind::tuple || kind == tree_kind::aggregate) {
-        collect_by_columns(tree_children_t<tree>{}, set, leaf);
-    } else {
-        if constexpr (kind == tree_kind::array) {
-            set |= is_column_major_v<tree> && leaf < 64 ? std::uint64_t{1} << leaf : 0;
-        }
-        leaf += tree_size_v<A>;
-    }
-}
-
-template <class... Args>
-constexpr std::uint64_t arguments_by_columns() {
-    std::uint64_t set = 0;
-    [[maybe_unused]] std::size_t leaf = 0;
-    (collect_by_columns<Args>(set, leaf), ...);
-    return set;
 }
 
 /// What the calls of a program need of planner and executor; all, if it has regions, which see views of arrays.
@@ -154,11 +153,12 @@ struct program {
     static constexpr bool is_from_signature = false;
 
     using traced = calque::detail::program_of<F, Args...>;
-    using code = compiled_for_orders<arguments_by_columns<Args...>(), std::remove_cvref_t<F>,
-                                     calque::detail::argument_spec_t<Args>...>;
+    static constexpr declared_layouts layouts = layouts_of<Args...>();
+    using code =
+        compiled_for_orders<layouts.by_columns, std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
     using leaves = concatenate_t<tree_leaves_t<Args>...>;
-    using execution = executor<code, find_needs<code>((may_be_strided<Args>() || ...))>;
-    using layout = argument_layout<leaves>;
+    using execution = executor<code, find_needs<code>(!layouts.are_all_contiguous)>;
+    using layout = argument_layout<leaves, layouts.contiguous>;
     using key = cache_key<layout::words>;
     using result = typename traced::result;
 

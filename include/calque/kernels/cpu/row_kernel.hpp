@@ -24,6 +24,11 @@ class row_kernel {
     static constexpr bool must_be_short =
         may_be_short && is_static(columns_known) && (is_static(rows_known) || columns_known <= simd::width);
 
+    /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
+    /// one row in memory.
+    static constexpr bool has_kernel_of_one_row =
+        !is_static(rows_known) && !traits.reduces && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
+
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
@@ -53,6 +58,12 @@ public:
             if constexpr (may_be_short) {
                 if (variant == row_variant::lanes_along_rows) {
                     fused_short_rows<Group>::run(a, rows, columns);
+                    return;
+                }
+            }
+            if constexpr (!OneRow && has_kernel_of_one_row) {
+                if (rows == 1) {
+                    fused_rows<Group>::template run<true>(a, rows, columns);
                     return;
                 }
             }

@@ -13,6 +13,7 @@ enum class row_variant : std::uint8_t { lanes_along_columns, lanes_along_rows };
 
 /// The row program of `Group` as far as the choice of a variant goes.
 struct row_traits {
+    bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
     bool is_light = false;     // one walk along a row, or elements of which a register holds half a group
 
@@ -20,11 +21,11 @@ struct row_traits {
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan) : is_light(plan.count == 1) {
         bool is_indexed = false;
         for (int i = 0; i < N; ++i) {
-            may_be_short |= detail::is_reduction(steps[i]);
+            reduces |= detail::is_reduction(steps[i]);
             is_indexed |= steps[i].index >= 0;
             is_light |= steps[i].varies_along_columns && size_of(steps[i].type) > sizeof(float);
         }
-        may_be_short &= !is_indexed;
+        may_be_short = reduces && !is_indexed;
     }
 
     /// The columns from which on lanes run along them, however many rows there are.
