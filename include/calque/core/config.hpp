@@ -13,7 +13,10 @@
 /// The same for a lambda: `[&](auto x) CALQUE_INLINE_LAMBDA { ... }`.
 #define CALQUE_INLINE_LAMBDA __attribute__((always_inline))
 
-/// A path that is taken rarely: kept out of line, so that the common path stays short.
+/// Kept out of line, so that the common path stays short, and yet made to be fast: what each new shape takes.
+#define CALQUE_NOINLINE __attribute__((noinline))
+
+/// A path that is taken rarely: out of line, and small rather than fast.
 #define CALQUE_COLD __attribute__((noinline, cold))
 
 namespace calque {

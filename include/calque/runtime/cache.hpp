@@ -130,7 +130,7 @@ private:
 
     /// The levels below the line.
     template <class Make>
-    [[gnu::noinline]] Plan const& find_elsewhere(Key const& key, Make& make) {
+    CALQUE_NOINLINE Plan const& find_elsewhere(Key const& key, Make& make) {
         std::uint64_t const hash = key.hash();
         if (Plan const* plan = find_in_table(key, hash)) [[likely]] {
             return *plan;
@@ -169,7 +169,7 @@ private:
 
     /// The third level.
     template <class Make>
-    CALQUE_COLD Plan const& find_by_making(Key const& key, std::uint64_t hash, Make& make) {
+    CALQUE_NOINLINE Plan const& find_by_making(Key const& key, std::uint64_t hash, Make& make) {
         detail::garbage unused; // freed after the lock is
         std::unique_lock lock(mutex_);
         for (;;) {
@@ -213,7 +213,7 @@ private:
     }
 
     /// Makes room for a new entry and publishes it. Allocates before it changes what readers see.
-    CALQUE_COLD entry& insert(std::unique_ptr<entry> fresh) {
+    CALQUE_NOINLINE entry& insert(std::unique_ptr<entry> fresh) {
         while (by_age_.size() != 0 && is_full_with(fresh->bytes)) {
             entry* const oldest = by_age_.pop_oldest();
             locked_table().erase(oldest);

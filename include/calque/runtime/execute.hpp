@@ -287,7 +287,7 @@ private:
     }
 
     template <int K, class Kernel>
-    __attribute__((noinline)) void run_outer_loops(typename Kernel::arguments a, int axis) const {
+    CALQUE_NOINLINE void run_outer_loops(typename Kernel::arguments a, int axis) const {
         constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < plan_.outer_extents[K * plan::outer_axes + axis]; ++i) {
@@ -357,7 +357,7 @@ private:
     };
 
     template <int K>
-    __attribute__((noinline)) void run_product() const {
+    CALQUE_NOINLINE void run_product() const {
         constexpr graph::group const& x = group<K>::description;
         using T = typename epilogue_context<K>::element;
         group_plan const& loops = plan_.groups[K];
@@ -393,7 +393,7 @@ private:
     // ---- movement
 
     template <int K>
-    __attribute__((noinline)) void run_movement() const {
+    CALQUE_NOINLINE void run_movement() const {
         constexpr graph::group const& x = group<K>::description;
         constexpr graph::node n = Compiled::optimized.nodes[group<K>::description.node];
         using T = type_of<n.type>;

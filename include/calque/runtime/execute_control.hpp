@@ -117,7 +117,7 @@ struct region_caller {
     };
 
     /// Runs a region of a branch. `outputs`: which of the values around it writes.
-    __attribute__((noinline)) static void run(plan const& p, value_plan const* around, std::byte* const* bases,
+    CALQUE_NOINLINE static void run(plan const& p, value_plan const* around, std::byte* const* bases,
                                               int const* inputs, int const* outputs) {
         arena::frame const frame(p.arena_bytes + 64);
         addresses seen(p, around, bases, inputs, frame.data());
@@ -320,7 +320,7 @@ private:
         }
     }
 
-    __attribute__((noinline)) void run_while() const {
+    CALQUE_NOINLINE void run_while() const {
         std::size_t const asked_bytes = rounded(plan_.template region<K, 0>().arena_bytes);
         std::size_t const body_bytes = rounded(plan_.template region<K, 1>().arena_bytes);
         std::size_t const region_bytes = asked_bytes > body_bytes ? asked_bytes : body_bytes;
@@ -360,7 +360,7 @@ private:
         }
     }
 
-    __attribute__((noinline)) void run_scan() const {
+    CALQUE_NOINLINE void run_scan() const {
         auto const& region_plan = plan_.template region<K, 0>();
         std::size_t const region_bytes = rounded(region_plan.arena_bytes);
         arena::frame const frame(region_bytes + carried_bytes() + 64);

@@ -41,7 +41,7 @@ public:
 
     /// Calls `make()`, which makes the plan of a key.
     template <class Make>
-    CALQUE_COLD void run(std::int64_t const* words, Make const& make) {
+    CALQUE_NOINLINE void run(std::int64_t const* words, Make const& make) {
         if (classes_.serve_all()) {
             make_without_trace(make);
             return;
@@ -151,7 +151,7 @@ public:
     }
 
 private:
-    CALQUE_COLD cached_plan<P> make(key const& k) {
+    CALQUE_NOINLINE cached_plan<P> make(key const& k) {
         return cached_plan<P>([&](typename P::plan& p) {
             policy_.run(k.words, [&] { P::template make<typename P::mismatch>(p, k.words, state_.options().name); });
         });

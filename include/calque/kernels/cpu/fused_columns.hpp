@@ -22,7 +22,7 @@ public:
 
     static constexpr int step_count = Group::step_count;
 
-    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         fused_columns kernel(a);
         kernel.template compute_row_values<false>(kernel.row_, 0);
         for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {

@@ -25,7 +25,7 @@ public:
 
     /// `OneRow`: there is one row in any call. Small arrays pay for the loop over rows else.
     template <bool OneRow = false>
-    static __attribute__((noinline)) void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
+    static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
                                               std::ptrdiff_t columns) {
         fused_rows kernel(a, OneRow ? 1 : rows, columns);
         kernel.template compute_row_values<0, false>(0);

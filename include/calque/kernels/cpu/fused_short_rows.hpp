@@ -29,7 +29,7 @@ public:
         return static_cast<std::size_t>(tiles.count) * tile_bytes(columns);
     }
 
-    static __attribute__((noinline)) void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         fused_short_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0, 0);
         for (std::ptrdiff_t i = 0; i < rows; i += simd::width) {

@@ -116,7 +116,7 @@ CALQUE_INLINE void compute_tile(matmul_tile<T> const& tile) {
 namespace detail {
 
 template <int Rows, int Vectors, class T>
-__attribute__((noinline)) void compute_tile_out_of_line(matmul_tile<T> const& tile) {
+CALQUE_NOINLINE void compute_tile_out_of_line(matmul_tile<T> const& tile) {
     compute_tile<Rows, Vectors>(tile);
 }
 

@@ -87,7 +87,7 @@ CALQUE_INLINE pack<T, U> aligned_random_bits(std::uint64_t key, std::uint64_t fi
 
 /// The words from any other place: rows of an odd number of columns begin anywhere.
 template <class T, int U>
-__attribute__((noinline)) pack<T, U> unaligned_random_bits(std::uint64_t key, std::uint64_t first) {
+CALQUE_NOINLINE pack<T, U> unaligned_random_bits(std::uint64_t key, std::uint64_t first) {
     using P = pack<T, U>;
     constexpr std::uint64_t per_block = 16 / sizeof(T);
     T words[static_cast<std::size_t>(P::size) + per_block];

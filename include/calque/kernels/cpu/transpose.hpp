@@ -115,7 +115,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
 
 /// A tile that is cut off: out of line, since each has hundreds of instructions.
 template <bool AllRows, bool AllColumns, class T>
-__attribute__((noinline)) void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
+CALQUE_NOINLINE void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
                                                   std::ptrdiff_t out_stride) {
     transpose_tile<AllRows, AllColumns>(in, in_stride, rows, columns, out, out_stride);
 }
