@@ -2,7 +2,7 @@
 // Extents (static, dynamic, named) and shapes, as values: the tracer, the passes and the planner compute with them.
 #pragma once
 
-#include <calque/core/config.hpp>
+#include <calque/core/words.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -141,6 +141,12 @@ constexpr strides contiguous_strides(shape const& s) {
         step *= s[i];
     }
     return r;
+}
+
+/// `to = from`, of a shape that has just been written (words.hpp), and only the axes that there are.
+constexpr void copy_extents(shape& to, shape const& from) {
+    to.rank = from.rank;
+    detail::copy_words(to.extents, from.extents, from.rank);
 }
 
 /// Whether an array with this extent may stretch along its axis: a static 1, or a `dyn` extent that is 1 at run time.

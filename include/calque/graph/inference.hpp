@@ -106,6 +106,12 @@ struct inference {
     reason failure = reason::none;
 
     constexpr shape const& input(int k) const { return *inputs[k]; }
+    /// The shape of an input to make a result of.
+    constexpr shape copy_of_input(int k) const {
+        shape copy;
+        copy_extents(copy, input(k));
+        return copy;
+    }
     constexpr shape const& list(int index) const { return lists[index]; }
 
     constexpr void fail(reason r) {
@@ -154,7 +160,7 @@ constexpr void prepend_one(shape& s) {
 
 /// NumPy's broadcasting of all inputs.
 constexpr shape broadcast_inputs(inference& in) {
-    shape result = in.input(0);
+    shape result = in.copy_of_input(0);
     shape declared = *in.declared[0];
     for (int k = 1; k < in.count; ++k) {
         shape const& other = in.input(k);

@@ -74,7 +74,7 @@ struct reduction : op_defaults {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 
     static constexpr shape infer_reduction(inference& in, bool allow_empty) {
-        shape result = in.input(0);
+        shape result = in.copy_of_input(0);
         for (int axis = 0; axis < result.rank; ++axis) {
             if (contains(in.attribute, axis)) {
                 if (result[axis] == 0 && !allow_empty) {

@@ -74,19 +74,19 @@ constexpr int count_axes_with_names(graph_view const& g) {
     return count;
 }
 
-/// The shape of a node from those of its inputs, by its operation's rule.
+/// Writes the shape of a node to `result`: from those of its inputs, which `shapes` has, by its operation's rule.
+/// Returns what the rule complains of.
 template <class Rules>
-constexpr shape apply_rule(graph_view const& g, node const& n, shape const* result, reason& why) {
+constexpr reason apply_rule(graph_view const& g, node const& n, shape const* shapes, shape& result) {
     small_buffer<shape const*, 8> inputs(n.input_count);
     small_buffer<shape const*, 8> declared(n.input_count);
     for (int k = 0; k < n.input_count; ++k) {
-        inputs[k] = &result[g.input(n, k)];
+        inputs[k] = &shapes[g.input(n, k)];
         declared[k] = &g.input_shape(n, k);
     }
     inference rule{inputs.data(), declared.data(), n.attribute, g.shapes, n.input_count};
-    shape const inferred = Rules::infer(n.op, rule);
-    why = rule.failure;
-    return inferred;
+    Rules::infer(n.op, rule, result);
+    return rule.failure;
 }
 
 /// A named extent of 1 among the inputs of a node, or `dyn`: people expect it to broadcast.
@@ -109,7 +109,7 @@ struct any_rule {
     static constexpr node_id equal_input(node_id) { return -1; }
     static constexpr bool declares_extents(node_id) { return true; }
     static constexpr int axes_with_names(graph_view const& g) { return detail::count_axes_with_names(g); }
-    static constexpr shape infer(op_code op, inference& in) { return rules(op).infer(in); }
+    static constexpr void infer(op_code op, inference& in, shape& result) { result = rules(op).infer(in); }
 };
 
 /// The shape rules that the graph `G::view()` asks for, so that a program does not contain all of them.
@@ -154,11 +154,9 @@ class rules_of {
     static constexpr table of{};
 
     template <int... I>
-    static constexpr shape infer([[maybe_unused]] op_code op, [[maybe_unused]] inference& in,
-                                 std::integer_sequence<int, I...>) {
-        shape result;
-        (void)((op == of.codes[I] && (result = detail::infer_shape<op_at<of.codes[I]>>(in), true)) || ...);
-        return result;
+    static constexpr void infer([[maybe_unused]] op_code op, [[maybe_unused]] inference& in,
+                                [[maybe_unused]] shape& result, std::integer_sequence<int, I...>) {
+        (void)((op == of.codes[I] && (copy_extents(result, detail::infer_shape<op_at<of.codes[I]>>(in)), true)) || ...);
     }
 
 public:
@@ -169,13 +167,14 @@ public:
     static constexpr bool declares_extents(node_id id) { return of.declares_extents[id]; }
     static constexpr int axes_with_names(graph_view const&) { return of.axes_with_names; }
 
-    static constexpr shape infer(op_code op, inference& in) {
+    static constexpr void infer(op_code op, inference& in, shape& result) {
         if constexpr (of.broadcasts) {
             if (is_broadcasting(op, in.count)) {
-                return broadcast_inputs(in);
+                copy_extents(result, broadcast_inputs(in));
+                return;
             }
         }
-        return infer(op, in, std::make_integer_sequence<int, of.code_count>{});
+        infer(op, in, result, std::make_integer_sequence<int, of.code_count>{});
     }
 };
 
@@ -184,9 +183,9 @@ template <class Rules>
 constexpr void copy_shapes(graph_view const& g, shape const* arguments, shape* result) {
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
-        result[id] = n.op == code_of<ops::argument> ? arguments[n.attribute]
-                     : n.input_count == 0           ? g.shape(id)
-                                                    : result[Rules::equal_input(id)];
+        copy_extents(result[id], n.op == code_of<ops::argument> ? arguments[n.attribute]
+                                 : n.input_count == 0           ? g.shape(id)
+                                                                : result[Rules::equal_input(id)]);
     }
 }
 
@@ -202,7 +201,7 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
         if (n.op == code_of<ops::argument>) {
-            result[id] = arguments[n.attribute];
+            copy_extents(result[id], arguments[n.attribute]);
             if (result[id].rank != g.shape(id).rank) {
                 failure = {reason::shape_not_as_asserted, id};
                 return false;
@@ -211,11 +210,10 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
             result[id] = g.shape(id); // a constant
             continue;
         } else if (node_id const equal = Rules::equal_input(id); equal >= 0) {
-            result[id] = result[equal]; // most nodes; checked there
+            copy_extents(result[id], result[equal]); // most nodes; checked there
             continue;
         } else {
-            reason why = reason::none;
-            result[id] = detail::apply_rule<Rules>(g, n, result, why);
+            reason const why = detail::apply_rule<Rules>(g, n, result, result[id]);
             if (why != reason::none) {
                 failure = {why, id};
                 return false;

@@ -2,12 +2,10 @@
 // A call's key: what only the call knows and a plan depends on, as a few words that compare and hash fast.
 #pragma once
 
-#include <calque/core/config.hpp>
+#include <calque/core/words.hpp>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 namespace calque {
 inline namespace v0 {
@@ -31,22 +29,13 @@ inline constexpr std::array<std::uint64_t, N> hash_multipliers = [] {
     return result;
 }();
 
-/// `x` in a general register, so that the words of a key are read one by one. A call has just written them one by one,
-/// and a SIMD load of several fresh stores waits until they have reached the cache: 6 ns for a key of eight words.
-constexpr std::uint64_t in_scalar_register(std::uint64_t x) {
-    if (!std::is_constant_evaluated()) {
-        asm("" : "+r"(x));
-    }
-    return x;
-}
-
 } // namespace detail
 
 /// The key of a call: dynamic extents, strides of arrays that are not contiguous, structure. What the types already say
 /// (dtypes, ranks, static extents) is not in it.
 ///
-/// An aggregate that is left uninitialised on purpose: a call writes each word once. `cache_key<0>` is the one key of a
-/// function that has nothing to tell apart; its word is never read.
+/// An aggregate that is left uninitialised on purpose: a call writes each word once, and they are read so too.
+/// `cache_key<0>` is the one key of a function that has nothing to tell apart; its word is never read.
 template <std::size_t N>
 struct cache_key {
     std::int64_t words[N != 0 ? N : 1];
