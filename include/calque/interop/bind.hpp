@@ -15,11 +15,19 @@ inline namespace v0 {
 template <class T, int Rank, bool Contiguous>
 struct array_ref {
     static constexpr int rank = Rank;
-    static constexpr bool contiguous = Contiguous;
+    static constexpr bool contiguous = false;
 
     T* data;
     extent_t extents[Rank];
     std::int64_t strides[Rank];
+};
+template <class T, int Rank>
+struct array_ref<T, Rank, true> {
+    static constexpr int rank = Rank;
+    static constexpr bool contiguous = true;
+
+    T* data;
+    extent_t extents[Rank];
 };
 
 /// A bound scalar.
@@ -134,23 +142,18 @@ CALQUE_INLINE constexpr auto refer_to(Array& array) {
     using A = std::remove_const_t<Array>;
     using adaptor = array_adaptor<A>;
     constexpr int rank = array_spec_t<A>::rank;
-    constexpr bool contiguous = is_always_contiguous_v<A>;
     if constexpr (rank == 0) {
         return array_ref<Value, 0, true>{adaptor::data(array)};
     } else {
-        array_ref<Value, rank, contiguous> ref;
-        ref.data = adaptor::data(array);
-        std::int64_t step = 1;
-        for (int axis = rank - 1; axis >= 0; --axis) {
-            ref.extents[axis] = adaptor::extent(array, axis);
-            if constexpr (contiguous) {
-                ref.strides[axis] = step;
-                step *= ref.extents[axis];
+        // Not in a loop: compilers keep what a loop has written in memory, and copy that.
+        return [&]<int... Axis>(std::integer_sequence<int, Axis...>) CALQUE_INLINE_LAMBDA {
+            if constexpr (is_always_contiguous_v<A>) {
+                return array_ref<Value, rank, true>{adaptor::data(array), {adaptor::extent(array, Axis)...}};
             } else {
-                ref.strides[axis] = adaptor::stride(array, axis);
+                return array_ref<Value, rank, false>{
+                    adaptor::data(array), {adaptor::extent(array, Axis)...}, {adaptor::stride(array, Axis)...}};
             }
-        }
-        return ref;
+        }(std::make_integer_sequence<int, rank>{});
     }
 }
 

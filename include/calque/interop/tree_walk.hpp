@@ -31,18 +31,18 @@ inline constexpr leaf_offsets<Children...> leaf_offsets_v{};
 /// Calls `fn` with references to the children of a tree. (No std::apply: its layers fill the notes of every error in a
 /// traced function.)
 template <class Tree, class Fn>
-constexpr decltype(auto) with_children(Tree& tree, Fn&& fn) {
+CALQUE_INLINE constexpr decltype(auto) with_children(Tree& tree, Fn&& fn) {
     using plain = std::remove_const_t<Tree>;
     if constexpr (std::is_array_v<plain>) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) CALQUE_INLINE_LAMBDA -> decltype(auto) {
             return fn(tree[I]...);
         }(std::make_index_sequence<std::extent_v<plain>>{});
     } else if constexpr (is_positional_v<plain>) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) CALQUE_INLINE_LAMBDA -> decltype(auto) {
             return fn(std::get<I>(tree)...);
         }(std::make_index_sequence<std::tuple_size_v<plain>>{});
     } else if constexpr (is_traced_struct_v<plain>) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) CALQUE_INLINE_LAMBDA -> decltype(auto) {
             return fn(tree.template get<I>()...);
         }(std::make_index_sequence<std::tuple_size_v<plain>>{});
     } else {
@@ -98,7 +98,7 @@ CALQUE_INLINE constexpr void visit_leaves(Tree& tree, Fn& fn) {
 /// `Structure` is the type that says what is a leaf, where that is not the tree's own: a function's result type, say,
 /// for a tuple of references to outputs.
 template <class Structure = void, class Tree, class Fn>
-constexpr void for_each_indexed_leaf(Tree&& tree, Fn&& fn) {
+CALQUE_INLINE constexpr void for_each_indexed_leaf(Tree&& tree, Fn&& fn) {
     detail::visit_leaves<std::conditional_t<std::is_void_v<Structure>, std::remove_cvref_t<Tree>, Structure>, 0>(tree,
                                                                                                                  fn);
 }

@@ -143,23 +143,34 @@ private:
     CALQUE_INLINE void bind_leaf(int leaf, Ref const& ref) {
         bases_[leaf] = reinterpret_cast<std::byte*>(const_cast<void*>(static_cast<void const*>(ref.data)));
         if constexpr (Ref::rank != 0) {
-            std::int64_t* const w = key_.words + P::layout::of.first_word[leaf];
-            std::int64_t expected = 1;
-            bool contiguous = true;
-            for (int axis = Ref::rank - 1; axis >= 0; --axis) {
-                w[axis] = ref.extents[axis];
-                if (P::layout::of.has_strides[leaf]) {
-                    w[Ref::rank + axis] = 0;
-                }
-                if constexpr (!Ref::contiguous) {
-                    contiguous &= ref.extents[axis] == 1 || ref.strides[axis] == expected;
-                    expected *= ref.extents[axis];
+            std::int64_t* const extents = key_.words + P::layout::of.first_word[leaf];
+            for (int axis = 0; axis < Ref::rank; ++axis) {
+                extents[axis] = ref.extents[axis];
+            }
+            std::int64_t* const strides = extents + Ref::rank;
+            if constexpr (!Ref::contiguous) {
+                bind_strides(strides, ref);
+            } else if (P::layout::of.has_strides[leaf]) {
+                for (int axis = 0; axis < Ref::rank; ++axis) {
+                    strides[axis] = 0;
                 }
             }
-            if (!contiguous) [[unlikely]] {
-                for (int axis = 0; axis < Ref::rank; ++axis) {
-                    w[Ref::rank + axis] = ref.extents[axis] == 1 ? 1 : ref.strides[axis];
-                }
+        }
+    }
+
+    /// Zeros if the array is contiguous all the same.
+    template <class Ref>
+    CALQUE_INLINE static void bind_strides(std::int64_t* strides, Ref const& ref) {
+        std::int64_t expected = 1;
+        bool contiguous = true;
+        for (int axis = Ref::rank - 1; axis >= 0; --axis) {
+            strides[axis] = 0;
+            contiguous &= ref.extents[axis] == 1 || ref.strides[axis] == expected;
+            expected *= ref.extents[axis];
+        }
+        if (!contiguous) [[unlikely]] {
+            for (int axis = 0; axis < Ref::rank; ++axis) {
+                strides[axis] = ref.extents[axis] == 1 ? 1 : ref.strides[axis];
             }
         }
     }
@@ -306,8 +317,16 @@ private:
             bound_output& bound = outputs_[output];
             bound.data = data;
             bound.copy = nullptr;
-            if constexpr (Ref::rank != 0 && (!Ref::contiguous || P::execution::keeps_orders)) {
+            if constexpr (!Ref::contiguous) {
                 require_order(p, output, Ref::rank, ref.strides);
+            } else if constexpr (Ref::rank != 0 && P::execution::keeps_orders) {
+                std::int64_t steps[Ref::rank];
+                std::int64_t step = 1;
+                for (int axis = Ref::rank - 1; axis >= 0; --axis) {
+                    steps[axis] = step;
+                    step *= ref.extents[axis];
+                }
+                require_order(p, output, Ref::rank, steps);
             }
             bool const is_disturbing = MayAlias && (is_copied(output) || disturbs_arguments(p, output));
             if (bound.copy != nullptr || is_disturbing) [[unlikely]] {
