@@ -79,7 +79,7 @@ tensor to_tensor(A const& array) {
         if constexpr (ref.rank != 0) {
             for (int axis = 0; axis < ref.rank; ++axis) {
                 extents.push_back(ref.extents[axis]);
-                steps[axis] = ref.strides[axis];
+                steps[axis] = ref.stride(axis);
             }
         }
         tensor t(calque::dtype_of<calque::array_value_t<A>>, extents);

@@ -20,6 +20,8 @@ struct array_ref {
     T* data;
     extent_t extents[Rank];
     std::int64_t strides[Rank];
+
+    constexpr std::int64_t stride(int axis) const { return strides[axis]; }
 };
 template <class T, int Rank>
 struct array_ref<T, Rank, true> {
@@ -28,6 +30,14 @@ struct array_ref<T, Rank, true> {
 
     T* data;
     extent_t extents[Rank];
+
+    constexpr std::int64_t stride(int axis) const {
+        std::int64_t step = 1;
+        for (int inner = Rank - 1; inner > axis; --inner) {
+            step *= extents[inner];
+        }
+        return step;
+    }
 };
 
 /// A bound scalar.

@@ -321,10 +321,8 @@ private:
                 require_order(p, output, Ref::rank, ref.strides);
             } else if constexpr (Ref::rank != 0 && P::execution::keeps_orders) {
                 std::int64_t steps[Ref::rank];
-                std::int64_t step = 1;
-                for (int axis = Ref::rank - 1; axis >= 0; --axis) {
-                    steps[axis] = step;
-                    step *= ref.extents[axis];
+                for (int axis = 0; axis < Ref::rank; ++axis) {
+                    steps[axis] = ref.stride(axis);
                 }
                 require_order(p, output, Ref::rank, steps);
             }
