@@ -5,6 +5,7 @@
 #include <calque/core/config.hpp>
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace calque {
@@ -32,6 +33,8 @@ struct indexed_types<std::index_sequence<I...>, T...> : indexed_type<I, T>... {}
 
 template <std::size_t I, class T>
 indexed_type<I, T> find_indexed_type(indexed_type<I, T> const*);
+template <class T, std::size_t I>
+std::integral_constant<std::size_t, I> find_index_of_type(indexed_type<I, T> const*);
 
 template <class List>
 struct index_of_list;
@@ -66,6 +69,11 @@ struct concatenated<type_list<A...>, type_list<B...>, type_list<C...>, Rest...> 
 template <class List, std::size_t I>
 using type_at_t = typename decltype(detail::find_indexed_type<I>(
     static_cast<typename detail::index_of_list<List>::type const*>(nullptr)))::type;
+
+/// The position of a type in a list of different types.
+template <class List, class T>
+inline constexpr std::size_t index_of_type_v = decltype(detail::find_index_of_type<T>(
+    static_cast<typename detail::index_of_list<List>::type const*>(nullptr)))::value;
 
 /// The types of all lists, in order.
 template <class... Lists>

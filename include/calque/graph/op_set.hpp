@@ -66,18 +66,6 @@ static_assert(op_set::size <= 256, "an op_code is a byte");
 
 namespace detail {
 
-/// The builtin, not `std::is_same_v`: that would be instantiated for every pair of operations.
-template <class Op, class... Ops>
-constexpr int index_in(op_list<Ops...>) {
-    constexpr bool is_it[] = {__is_same(Op, Ops)...};
-    for (int i = 0; i < op_list<Ops...>::size; ++i) {
-        if (is_it[i]) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 template <class List>
 struct as_type_list;
 template <class... Ops>
@@ -98,7 +86,8 @@ constexpr shape infer_shape(inference& in) {
 
 /// The code of an operation.
 template <class Op>
-inline constexpr op_code code_of = static_cast<op_code>(detail::index_in<Op>(op_set{}));
+inline constexpr op_code code_of =
+    static_cast<op_code>(index_of_type_v<typename detail::as_type_list<op_set>::type, Op>);
 
 /// `op_set`, as a type that depends on `T`. A pass over all operations is compiled where a template that names it so is
 /// instantiated; else where the template is declared, for everyone.
