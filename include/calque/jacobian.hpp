@@ -28,7 +28,7 @@ constexpr graph::value unit_arrays(graph::value x) {
 }
 
 /// `fn(unit array)` for each unit array of the space of `x`, a new axis in front for each axis of `x`.
-template <class Fn>
+template <class Ops, class Fn>
 constexpr graph::value for_each_unit_array(graph::value x, Fn fn) {
     sequence<passes::mapped_argument> axes;
     graph::value unit = unit_arrays(x);
@@ -39,7 +39,7 @@ constexpr graph::value for_each_unit_array(graph::value x, Fn fn) {
     }
     graph::value result = fn(unit);
     for (int axis = x.rank() - 1; axis >= 0; --axis) {
-        passes::vectorize(&axes[axis], 1, &result, 1);
+        passes::vectorize<Ops>(&axes[axis], 1, &result, 1);
     }
     return result;
 }
@@ -50,13 +50,13 @@ template <class Ops>
 constexpr graph::value jacobian_of(graph::value y, graph::value x, bool forward) {
     using namespace graph;
     if (!forward) {
-        return for_each_unit_array(y, [&](value unit) {
+        return for_each_unit_array<Ops>(y, [&](value unit) {
             value result;
             passes::pull_back<Ops>(&y, &unit, 1, &x, 1, &result);
             return result;
         });
     }
-    value const columns = for_each_unit_array(x, [&](value unit) {
+    value const columns = for_each_unit_array<Ops>(x, [&](value unit) {
         value result;
         passes::push_forward<Ops>(&x, &unit, 1, &y, 1, &result);
         return result;

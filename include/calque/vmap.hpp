@@ -156,7 +156,8 @@ private:
         if (has_checks) {
             values.push_back(next_state);
         }
-        passes::vectorize(mapped.data(), mapped.size(), values.data(), values.size());
+        passes::vectorize<typename graph::op_set_for<F>::type>(mapped.data(), mapped.size(), values.data(),
+                                                               values.size());
         if (has_checks) {
             detail::join_states(values.back());
         }

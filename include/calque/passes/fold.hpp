@@ -69,6 +69,20 @@ constexpr bool fold_any(op_list<Ops...>, op_code code, dtype type, T x, T y, std
     return is_moderate(x) && is_moderate(y) && (fold_one<Ops>(code, type, x, y, result) || ...);
 }
 
+/// Calls `fn` with the value of a constant, in one of the four types that have the numbers of all dtypes.
+template <class Fn>
+constexpr bool with_wide_value(dtype type, std::uint64_t bits, Fn&& fn) {
+    switch (type) {
+    case dtype::float32: return fn(from_bits<float>(bits));
+    case dtype::float64: return fn(from_bits<double>(bits));
+    case dtype::int8:
+    case dtype::int16:
+    case dtype::int32:
+    case dtype::int64: return fn(signed_value(type, bits));
+    default: return fn(bits);
+    }
+}
+
 using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide, ops::negative, ops::square,
                              ops::equal, ops::not_equal, ops::less, ops::less_equal, ops::greater, ops::greater_equal>;
 
@@ -107,17 +121,22 @@ constexpr bool fold_cast(dtype from, dtype to, std::uint64_t bits, std::uint64_t
         result = graph::constant_bits(to, graph::from_bits<float>(bits));
         return true;
     }
-    return with_computed_type_of(from, [&]<class T>() {
-        T const x = graph::from_bits<T>(bits);
-        return with_computed_type_of(to, [&]<class U>() {
-            if constexpr (std::is_floating_point_v<T> && !std::is_same_v<U, bool>) {
-                if (!detail::is_moderate(x) || (std::is_integral_v<U> && !(x > T(-100) && x < T(100)))) {
-                    return false;
-                }
-            }
-            result = graph::to_bits<U>(static_cast<U>(x));
+    return detail::with_wide_value(from, bits, [&](auto x) {
+        using T = decltype(x);
+        if (to == dtype::bool_) {
+            result = x != T(0);
             return true;
-        });
+        }
+        if (std::is_floating_point_v<T> &&
+            !(detail::is_moderate(x) && (is_floating(to) || (x > T(-100) && x < T(100))))) {
+            return false;
+        }
+        switch (to) {
+        case dtype::float32: result = graph::to_bits<float>(static_cast<float>(x)); break;
+        case dtype::float64: result = graph::to_bits<double>(static_cast<double>(x)); break;
+        default: result = detail::narrowed(to, static_cast<std::uint64_t>(static_cast<std::int64_t>(x)));
+        }
+        return true;
     });
 }
 

@@ -137,6 +137,7 @@ struct batch_table {
     }
 };
 
+template <class Ops>
 class vectorizer {
 public:
     /// `active`: which examples need the results, [B]; none: all do.
@@ -249,7 +250,7 @@ private:
             node_id const input = owner_.input(id, k);
             images.push_back(input >= first_ ? image(input) : not_mapped);
         }
-        return batch_table::call(op_set{}, original, {original, reference_, images.data()}).id;
+        return batch_table::call(Ops{}, original, {original, reference_, images.data()}).id;
     }
 
     builder& owner_;
@@ -267,8 +268,9 @@ private:
 /// the examples in front, also where a result is the same for all.
 ///
 /// Each node between them has the batch rule of its operation applied, in order. The arguments have one first extent.
+template <class Ops = graph::op_set>
 constexpr void vectorize(mapped_argument const* arguments, int count, graph::value* results, int result_count) {
-    detail::vectorizer const batches(arguments, count, results, result_count, arguments[0].batch.none());
+    detail::vectorizer<Ops> const batches(arguments, count, results, result_count, arguments[0].batch.none());
     for (int i = 0; i < result_count; ++i) {
         results[i] = batches.batch(results[i]);
     }

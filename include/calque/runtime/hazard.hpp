@@ -193,6 +193,11 @@ struct thread_exit {
         }
     }
 
+    static thread_exit& of_this_thread() {
+        static thread_local thread_exit it; // in a function: a program without calls has no code for it
+        return it;
+    }
+
     /// From now on nobody gives records back: the destructor of another thread-local object, or of a static one after
     /// `main`, that calls a function keeps its record for ever. That costs some hundred bytes and is correct.
     static bool& ended() {
@@ -200,8 +205,6 @@ struct thread_exit {
         return value;
     }
 };
-
-inline thread_local thread_exit this_thread_exit;
 
 thread_record& thread_records::enter(thread_line& line) {
     thread_record* record = first_.load(std::memory_order_acquire);
@@ -218,7 +221,7 @@ thread_record& thread_records::enter(thread_line& line) {
     record->line_ = &line;
     line.record = record;
     if (!thread_exit::ended()) {
-        record->next_of_thread_ = std::exchange(this_thread_exit.records, record);
+        record->next_of_thread_ = std::exchange(thread_exit::of_this_thread().records, record);
     }
     return *record;
 }
