@@ -26,17 +26,19 @@ struct eager_options {
 
 namespace detail {
 
-/// The options of the process. A call keeps those that it began with.
+/// The options of the process. A call keeps those that it began with. (A template, as all that is for eager calls: see
+/// `run_eagerly`.)
+template <class Options>
 struct eager_settings {
     std::mutex mutex;
-    std::shared_ptr<eager_options const> options = std::make_shared<eager_options const>();
+    std::shared_ptr<Options const> options = std::make_shared<Options const>();
 
     static eager_settings& instance() {
         static eager_settings* const it = new eager_settings; // not destroyed: functions may be called at exit
         return *it;
     }
 
-    std::shared_ptr<eager_options const> get() {
+    std::shared_ptr<Options const> get() {
         std::lock_guard lock(mutex);
         return options;
     }
@@ -44,13 +46,14 @@ struct eager_settings {
 
 /// The engine of the kernels, which tells of each result.
 struct observing_engine : kernels::interpreter_engine {
+    using options_type = eager_options;
     struct call {
         eager_options const& options;
         bool has_found_nan = false;
     };
     static constinit inline thread_local call* current = nullptr; // the innermost of this thread
 
-    CALQUE_COLD static void observe(graph::graph_view const& g, graph::node_id id, graph::tensor const& result) {
+    CALQUE_COLD static void observe(graph::graph_view const& g, graph::node_id id, auto const& result) {
         graph::node const& n = g[id];
         text line;
         line << '%' << id << " = " << graph::info(n.op).name;
@@ -77,11 +80,11 @@ struct observing_engine : kernels::interpreter_engine {
     }
 
 private:
-    static bool is_finite(graph::tensor const& x) {
+    static bool is_finite(auto const& x) {
         return with_type_of(x.type, [&x]<class T>() {
             if constexpr (floating<T>) {
                 for (extent_t i = 0; i < x.size(); ++i) {
-                    if (!std::isfinite(x.as<T>()[i])) {
+                    if (!std::isfinite(x.template as<T>()[i])) {
                         return false;
                     }
                 }
@@ -90,17 +93,17 @@ private:
         });
     }
 
-    static void append_values(text& out, graph::tensor const& x) {
+    static void append_values(text& out, auto const& x) {
         with_type_of(x.type, [&]<class T>() {
             out << " {";
             for (extent_t i = 0; i < x.size() && i < 8; ++i) {
                 char number[32];
                 if constexpr (floating<T>) {
-                    std::snprintf(number, sizeof number, "%.9g", static_cast<double>(x.as<T>()[i]));
+                    std::snprintf(number, sizeof number, "%.9g", static_cast<double>(x.template as<T>()[i]));
                 } else if constexpr (std::is_unsigned_v<T>) {
-                    std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(x.as<T>()[i]));
+                    std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(x.template as<T>()[i]));
                 } else {
-                    std::snprintf(number, sizeof number, "%lld", static_cast<long long>(x.as<T>()[i]));
+                    std::snprintf(number, sizeof number, "%lld", static_cast<long long>(x.template as<T>()[i]));
                 }
                 out << (i == 0 ? "" : ", ") << std::string_view(number);
             }
@@ -111,7 +114,7 @@ private:
 
 template <class Engine>
 CALQUE_COLD void run_observed(graph::graph_view const& g, graph::tensor const* arguments, graph::tensor* results) {
-    std::shared_ptr<eager_options const> const options = eager_settings::instance().get();
+    auto const options = eager_settings<typename Engine::options_type>::instance().get();
     typename Engine::call now{*options};
     struct scope {
         typename Engine::call* before;
@@ -129,8 +132,8 @@ CALQUE_COLD void run_observed(graph::graph_view const& g, graph::tensor const* a
 template <class Engine = detail::observing_engine>
 void run_eagerly(bool on, eager_options options = {}) {
     {
-        detail::eager_settings& settings = detail::eager_settings::instance();
-        auto next = std::make_shared<eager_options const>(std::move(options));
+        auto& settings = detail::eager_settings<typename Engine::options_type>::instance();
+        auto next = std::make_shared<typename Engine::options_type const>(std::move(options));
         std::lock_guard lock(settings.mutex);
         std::swap(settings.options, next);
     }

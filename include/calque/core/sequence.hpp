@@ -14,7 +14,7 @@ inline namespace v0 {
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-/// A growing array of default-constructible, copyable elements.
+/// A growing array of default-constructible, movable elements.
 template <class T>
 class sequence {
 public:
@@ -48,6 +48,7 @@ public:
     constexpr T const* end() const { return elements_ + size_; }
     constexpr T& operator[](int i) { return elements_[i]; }
     constexpr T const& operator[](int i) const { return elements_[i]; }
+    constexpr T& front() { return elements_[0]; }
     constexpr T& back() { return elements_[size_ - 1]; }
 
     constexpr void push_back(T const& element) {
@@ -75,7 +76,7 @@ private:
     constexpr void reserve(int capacity) {
         T* larger = new T[static_cast<decltype(sizeof(0))>(capacity)]{};
         for (int i = 0; i < size_; ++i) {
-            larger[i] = elements_[i];
+            larger[i] = static_cast<T&&>(elements_[i]);
         }
         delete[] elements_;
         elements_ = larger;

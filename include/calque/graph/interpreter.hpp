@@ -8,6 +8,7 @@
 
 #include <calque/core/error.hpp>
 #include <calque/core/philox.hpp>
+#include <calque/core/sequence.hpp>
 #include <calque/graph/graph.hpp>
 #include <calque/graph/interpreter_control.hpp>
 #include <calque/graph/interpreter_elementwise.hpp>
@@ -19,7 +20,6 @@
 
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -37,11 +37,11 @@ public:
     /// one.
     static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
         execution x{g, infer(g, arguments), arguments, find_read(g), {}, {}};
-        x.values.resize(static_cast<std::size_t>(g.node_count));
-        x.returned.resize(static_cast<std::size_t>(g.node_count));
+        x.values.resize(g.node_count);
+        x.returned.resize(g.node_count);
         for (node_id id = 0; id < g.node_count; ++id) {
             if (g.is<ops::item>(id)) { // what it is each step is written in its place
-                x.value(id) = tensor(g[id].type, x.shapes[static_cast<std::size_t>(id)]);
+                x.value(id) = tensor(g[id].type, x.shapes[id]);
             }
         }
         run_region(x, 0);
@@ -53,25 +53,25 @@ public:
 private:
     struct execution {
         graph_view const& g;
-        std::vector<shape> shapes;
+        sequence<shape> shapes;
         tensor const* arguments;
-        std::vector<bool> read;                        // by node: whether outputs depend on its elements
-        std::vector<tensor> values;                    // by node
-        std::vector<detail::control_results> returned; // by node: of branches and loops
+        sequence<bool> read;                        // by node: whether outputs depend on its elements
+        sequence<tensor> values;                    // by node
+        sequence<detail::control_results> returned; // by node: of branches and loops
 
-        tensor& value(node_id id) { return values[static_cast<std::size_t>(id)]; }
+        tensor& value(node_id id) { return values[id]; }
     };
 
     /// Of the other nodes only the shapes count; a loop among them, on an `example` of a batch, might never end.
-    static std::vector<bool> find_read(graph_view const& g) {
-        std::vector<bool> read(static_cast<std::size_t>(g.node_count));
+    static sequence<bool> find_read(graph_view const& g) {
+        sequence<bool> read(g.node_count);
         for (int i = 0; i < g.output_count; ++i) {
-            read[static_cast<std::size_t>(g.outputs[i])] = true;
+            read[g.outputs[i]] = true;
         }
         for (node_id id = g.node_count - 1; id >= 0; --id) {
-            for (int k = 0; read[static_cast<std::size_t>(id)] && k < g[id].input_count; ++k) {
+            for (int k = 0; read[id] && k < g[id].input_count; ++k) {
                 if (is_read(g[id], k)) {
-                    read[static_cast<std::size_t>(g.input(g[id], k))] = true;
+                    read[g.input(g[id], k)] = true;
                 }
             }
         }
@@ -103,22 +103,22 @@ private:
             result = x.value(x.g.input(n, 0));
             return;
         }
-        result = tensor(n.type, x.shapes[static_cast<std::size_t>(id)]);
-        if (!x.read[static_cast<std::size_t>(id)]) {
+        result = tensor(n.type, x.shapes[id]);
+        if (!x.read[id]) {
             return;
         }
         if constexpr (uses_control) {
             if (is_control(n)) {
                 auto const run = [&x](std::uint16_t r) { run_region(x, r); };
-                x.returned[static_cast<std::size_t>(id)] = detail::control_run(x.g, n, x.values, run).run();
+                x.returned[id] = detail::control_run(x.g, n, x.values, run).run();
                 return;
             }
             if (info(n.op).kind == op_kind::border) {
-                detail::read_result(n, x.returned[static_cast<std::size_t>(x.g.input(n, 0))], result);
+                detail::read_result(n, x.returned[x.g.input(n, 0)], result);
                 return;
             }
         }
-        std::vector<tensor const*> inputs;
+        sequence<tensor const*> inputs;
         for (int k = 0; k < n.input_count; ++k) {
             inputs.push_back(&x.value(x.g.input(n, k)));
         }
@@ -137,8 +137,8 @@ private:
         tensor const& input(int k) const { return *inputs[k]; }
     };
 
-    static std::vector<shape> infer(graph_view const& g, tensor const* arguments) {
-        std::vector<shape> extents;
+    static sequence<shape> infer(graph_view const& g, tensor const* arguments) {
+        sequence<shape> extents;
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g[id];
             if (n.op == code_of<ops::argument>) {
@@ -148,11 +148,12 @@ private:
                     message << "argument " << n.attribute << ": it is " << given.type << ", declared " << n.type;
                     throw dtype_error(message.string());
                 }
-                extents.resize(n.attribute < extents.size() ? extents.size() : n.attribute + 1);
-                extents[n.attribute] = given.extents;
+                auto const index = static_cast<int>(n.attribute);
+                extents.resize(index < extents.size() ? extents.size() : index + 1);
+                extents[index] = given.extents;
             }
         }
-        std::vector<shape> shapes(static_cast<std::size_t>(g.node_count));
+        sequence<shape> shapes(g.node_count);
         inference_failure failure;
         if (!infer_shapes(g, extents.data(), shapes.data(), failure)) {
             throw shape_error(describe(g, shapes.data(), failure));
@@ -308,15 +309,16 @@ private:
                 detail::run_recurrence<T>(factors, s.input(Op::arity - 1), order, s.result);
             });
         } else if constexpr (std::is_same_v<Op, ops::user_function>) {
-            std::vector<std::byte const*> inputs;
+            sequence<std::byte const*> inputs;
+            sequence<strides> steps;
             for (int k = 0; k < s.n.input_count; ++k) {
                 inputs.push_back(s.input(k).data.data());
+                steps.push_back(contiguous_strides(s.result.extents));
             }
-            std::vector<strides> const steps(inputs.size(), contiguous_strides(s.result.extents));
             s.g.user_operations[s.n.attribute]->run(s.result.extents, s.result.data.data(), inputs.data(),
                                                     steps.data());
         } else if constexpr (std::is_base_of_v<ops::host_operation, Op>) {
-            std::vector<untyped_array> arrays;
+            sequence<untyped_array> arrays;
             for (int k = 0; k < s.n.input_count; ++k) { // the elements of a tensor may be changed by nobody else
                 arrays.push_back({&s.input(k).extents, const_cast<std::byte*>(s.input(k).data.data())});
             }

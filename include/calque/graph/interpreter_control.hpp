@@ -2,11 +2,12 @@
 // The interpreter's branches and loops: which region runs, how often, and what it sees.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/graph/interpreter_tensor.hpp>
 #include <calque/graph/regions.hpp>
 
 #include <cstring>
-#include <vector>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -15,16 +16,16 @@ namespace detail {
 
 /// What a branch or loop returned: final values, and for scans what `stacked` and `history` nodes stand for.
 struct control_results {
-    std::vector<tensor> finals;
-    std::vector<std::vector<tensor>> stacked;   // by value, by position along axis 0
-    std::vector<std::vector<tensor>> histories; // by carried value, by position along axis 0
+    sequence<tensor> finals;
+    sequence<sequence<tensor>> stacked;   // by value, by position along axis 0
+    sequence<sequence<tensor>> histories; // by carried value, by position along axis 0
 };
 
 /// Runs one branch or loop. `run_region(r)` runs the nodes of a region; all values are in `values`, by node.
 template <class RunRegion>
 class control_run {
 public:
-    control_run(graph_view const& g, node const& n, std::vector<tensor>& values, RunRegion run_region)
+    control_run(graph_view const& g, node const& n, sequence<tensor>& values, RunRegion run_region)
         : g_(g), n_(n), counts_(control_counts::unpack(n.attribute)), values_(values), run_region_(run_region) {}
 
     control_results run() {
@@ -35,20 +36,20 @@ public:
     }
 
 private:
-    tensor& value(node_id id) { return values_[static_cast<std::size_t>(id)]; }
+    tensor& value(node_id id) { return values_[id]; }
     tensor& input(int k) { return value(g_.input(n_, k)); }
 
-    std::vector<tensor> yields(int r) {
+    sequence<tensor> yields(int r) {
         yield_range const range = yields_of(n_, r);
-        std::vector<tensor> all;
+        sequence<tensor> all;
         for (int k = 0; k < range.count; ++k) {
             all.push_back(input(range.first + k));
         }
         return all;
     }
 
-    std::vector<tensor> initial() {
-        std::vector<tensor> all;
+    sequence<tensor> initial() {
+        sequence<tensor> all;
         for (int k = 0; k < counts_.carried; ++k) {
             all.push_back(input(k));
         }
@@ -56,11 +57,11 @@ private:
     }
 
     /// Gives the parameters of a region their values.
-    void enter(int r, std::vector<tensor> const& carried) {
+    void enter(int r, sequence<tensor> const& carried) {
         std::uint16_t const region = region_of(g_, n_, r);
         for (node_id id = 0; id < g_.node_count; ++id) {
             if (g_[id].region == region && g_.is<ops::parameter>(id)) {
-                value(id) = carried[static_cast<std::size_t>(g_[id].attribute)];
+                value(id) = carried[static_cast<int>(g_[id].attribute)];
             }
         }
     }
@@ -82,12 +83,12 @@ private:
     }
 
     control_results run_while() {
-        std::vector<tensor> carried = initial();
+        sequence<tensor> carried = initial();
         while (true) {
             enter(0, carried);
             run_region_(region_of(g_, n_, 0));
             if (!*yields(0).front().template as<bool>()) {
-                return {carried, {}, {}};
+                return {std::move(carried), {}, {}};
             }
             enter(1, carried);
             run_region_(region_of(g_, n_, 1));
@@ -98,15 +99,18 @@ private:
     control_results run_scan() {
         std::uint16_t const region = region_of(g_, n_, 0);
         extent_t const steps = input(counts_.carried).extents[0];
-        auto const size = static_cast<std::size_t>(steps);
         control_results out;
-        for (int k = 0; k < counts_.yields; ++k) {
-            (k < counts_.carried ? out.histories : out.stacked).emplace_back(size);
+        out.histories.resize(counts_.carried);
+        out.stacked.resize(counts_.yields - counts_.carried);
+        for (sequence<sequence<tensor>>* lists : {&out.histories, &out.stacked}) {
+            for (sequence<tensor>& list : *lists) {
+                list.resize(static_cast<int>(steps));
+            }
         }
-        std::vector<tensor> carried = initial();
+        sequence<tensor> carried = initial();
         for (extent_t step = 0; step < steps; ++step) {
-            auto const position = static_cast<std::size_t>(counts_.backwards ? steps - 1 - step : step);
-            for (std::size_t k = 0; k < carried.size(); ++k) {
+            auto const position = static_cast<int>(counts_.backwards ? steps - 1 - step : step);
+            for (int k = 0; k < carried.size(); ++k) {
                 out.histories[k][position] = carried[k];
             }
             enter(0, carried);
@@ -114,31 +118,32 @@ private:
                 if (g_[id].region == region && g_.is<ops::item>(id)) {
                     tensor const& all = value(g_.input(id, 0));
                     tensor& one = value(id);
-                    std::memcpy(one.data.data(), all.data.data() + position * one.data.size(), one.data.size());
+                    std::size_t const first = static_cast<std::size_t>(position) * one.data.size();
+                    std::memcpy(one.data.data(), all.data.data() + first, one.data.size());
                 }
             }
             run_region_(region);
-            std::vector<tensor> returned = yields(0);
-            for (std::size_t k = carried.size(); k < returned.size(); ++k) {
+            sequence<tensor> returned = yields(0);
+            for (int k = carried.size(); k < returned.size(); ++k) {
                 out.stacked[k - carried.size()][position] = returned[k];
             }
             returned.resize(carried.size());
-            carried = returned;
+            carried = std::move(returned);
         }
-        out.finals = carried;
+        out.finals = std::move(carried);
         return out;
     }
 
     graph_view const& g_;
     node const& n_;
     control_counts counts_;
-    std::vector<tensor>& values_;
+    sequence<tensor>& values_;
     RunRegion run_region_;
 };
 
 /// What a `result`, `stacked` or `history` node stands for.
 inline void read_result(node const& n, control_results const& from, tensor& to) {
-    auto const k = static_cast<std::size_t>(n.attribute);
+    auto const k = static_cast<int>(n.attribute);
     if (n.op == code_of<ops::result>) {
         to = from.finals[k];
         return;

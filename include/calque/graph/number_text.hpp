@@ -150,7 +150,8 @@ constexpr decimal shortest_decimal(std::uint64_t bits, floating_bits const& layo
     return result;
 }
 
-constexpr text& append_floating(text& out, std::uint64_t bits, floating_bits const& layout) {
+template <class Out>
+constexpr Out& append_floating(Out& out, std::uint64_t bits, floating_bits const& layout) {
     std::uint64_t const magnitude = bits & ~layout.sign();
     if (magnitude > layout.infinity()) {
         return out << "nan";

@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace graph {
 namespace detail {
 
-constexpr void print_axes(std::uint64_t axes, text& out) {
+constexpr void print_axes(std::uint64_t axes, auto& out) {
     out << " axes=[";
     bool is_first = true;
     for (int axis = 0; axis < max_rank; ++axis) {
@@ -25,7 +25,7 @@ constexpr void print_axes(std::uint64_t axes, text& out) {
 }
 
 /// The range of each axis as Python writes it: `[0:3:1,::2,-1:]`.
-constexpr void print_slice(graph_view const& g, slice_lists lists, text& out) {
+constexpr void print_slice(graph_view const& g, slice_lists lists, auto& out) {
     out << " [";
     for (int axis = 0; axis < g.shapes[lists.starts].rank; ++axis) {
         extent_t const start = g.shapes[lists.starts][axis];
@@ -46,7 +46,7 @@ constexpr void print_slice(graph_view const& g, slice_lists lists, text& out) {
     out << ']';
 }
 
-constexpr void print_permutation(std::uint64_t permutation, int rank, text& out) {
+constexpr void print_permutation(std::uint64_t permutation, int rank, auto& out) {
     out << " axes=[";
     for (int axis = 0; axis < rank; ++axis) {
         out << (axis == 0 ? "" : ",") << permuted(permutation, axis);
@@ -55,7 +55,7 @@ constexpr void print_permutation(std::uint64_t permutation, int rank, text& out)
 }
 
 /// The parameters of a node, after its inputs.
-constexpr void print_attribute(graph_view const& g, node const& n, text& out) {
+constexpr void print_attribute(graph_view const& g, node const& n, auto& out) {
     op_info const& operation = info(n.op);
     if (n.op == code_of<ops::literal_elements>) {
         for (int i = 0; i < g.shapes[n.attribute].rank; ++i) {
@@ -116,7 +116,7 @@ constexpr int region_depth(graph_view const& g, std::uint16_t r) {
 ///     %2 = multiply(%0, %1) float[batch,784]
 ///     %3 = sum(%2) axes=[1] float[batch,1]
 ///     return %3
-constexpr void print(graph_view const& g, text& out) {
+constexpr void print(graph_view const& g, auto& out) {
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
         for (int depth = detail::region_depth(g, n.region); depth > 0; --depth) {
@@ -140,7 +140,7 @@ constexpr void print(graph_view const& g, text& out) {
 }
 
 /// Appends the graph in the language of Graphviz: a box a value, a dashed arrow where only a shape is read.
-constexpr void print_dot(graph_view const& g, text& out) {
+constexpr void print_dot(graph_view const& g, auto& out) {
     out << "digraph calque {\n    node [shape=box, fontname=monospace];\n";
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
@@ -160,15 +160,17 @@ constexpr void print_dot(graph_view const& g, text& out) {
 }
 
 /// The text of a graph, as `print` writes it.
-inline std::string to_text(graph_view const& g) {
-    text out;
+template <class Out = text>
+std::string to_text(graph_view const& g) {
+    Out out;
     print(g, out);
     return out.string();
 }
 
 /// The drawing of a graph, as `print_dot` writes it.
-inline std::string to_dot(graph_view const& g) {
-    text out;
+template <class Out = text>
+std::string to_dot(graph_view const& g) {
+    Out out;
     print_dot(g, out);
     return out.string();
 }

@@ -287,7 +287,7 @@ private:
     // What hits read.
     std::atomic<std::uint64_t> version_;
     std::atomic<table*> table_;
-    std::shared_ptr<detail::hit_total> const total_ = std::make_shared<detail::hit_total>();
+    std::shared_ptr<detail::hit_total> const total_{new detail::hit_total};
     std::size_t const seat_number_ = records_.next_seat();
     std::atomic<std::uint64_t> clock_{0};
 

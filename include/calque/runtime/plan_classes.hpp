@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace calque {
@@ -21,6 +22,9 @@ class plan_classes {
 public:
     plan_classes(key_description const& description, shape_policy policy, function_options const& options)
         : description_(description), policy_(policy), options_(options), serve_all_(is_static_signature(description)) {}
+    plan_classes(plan_classes const&) = delete;
+    plan_classes& operator=(plan_classes const&) = delete;
+    ~plan_classes() { clear(); }
 
     /// Whether a trace has been made that serves every key, so that nothing is left to look up.
     bool serve_all() const { return serve_all_.load(std::memory_order_acquire); }
@@ -49,19 +53,24 @@ public:
         if (search(words) != nullptr) {
             return false;
         }
-        if (policy_ == shape_policy::bucket && options_.capacity != 0 && list_.size() >= options_.capacity) {
+        if (policy_ == shape_policy::bucket && options_.capacity != 0 && count_ >= options_.capacity) {
             erase_oldest();
             ++evictions_;
         }
-        list_.push_back({std::move(words), ++clock_});
-        bool const is_open = policy_ == shape_policy::dynamic || (policy_ == shape_policy::relax && list_.size() == 2);
+        entry** end = &first_;
+        while (*end != nullptr) {
+            end = &(*end)->next;
+        }
+        *end = new entry{std::move(words), ++clock_, nullptr};
+        ++count_;
+        bool const is_open = policy_ == shape_policy::dynamic || (policy_ == shape_policy::relax && count_ == 2);
         serve_all_.store(is_open, std::memory_order_release);
         return true;
     }
 
     std::size_t size() const {
         std::lock_guard lock(mutex_);
-        return list_.size();
+        return count_;
     }
 
     std::uint64_t eviction_count() const {
@@ -72,15 +81,17 @@ public:
     CALQUE_COLD void clear() {
         std::lock_guard lock(mutex_);
         serve_all_.store(is_static_signature(description_), std::memory_order_relaxed);
-        list_.clear();
+        while (first_ != nullptr) {
+            erase(&first_);
+        }
     }
 
     /// Calls `fn(words)` for each class, the oldest first.
     template <class Fn>
     void for_each(Fn&& fn) const {
         std::lock_guard lock(mutex_);
-        for (entry const& e : list_) {
-            fn(e.words.data());
+        for (entry const* e = first_; e != nullptr; e = e->next) {
+            fn(e->words.data());
         }
     }
 
@@ -88,14 +99,21 @@ private:
     struct entry {
         std::vector<std::int64_t> words;
         std::uint64_t used; // when a call with new extents came
+        entry* next;
     };
 
+    void erase(entry** at) {
+        entry* const rest = (*at)->next;
+        delete std::exchange(*at, rest);
+        --count_;
+    }
+
     void erase_oldest() {
-        std::size_t oldest = 0;
-        for (std::size_t i = 1; i < list_.size(); ++i) {
-            oldest = list_[i].used < list_[oldest].used ? i : oldest;
+        entry** oldest = &first_;
+        for (entry** at = &first_; *at != nullptr; at = &(*at)->next) {
+            oldest = (*at)->used < (*oldest)->used ? at : oldest;
         }
-        list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(oldest));
+        erase(oldest);
     }
 
     /// Static shapes never trace, also where the strides of an argument keep a call from the plan of the compiler.
@@ -109,18 +127,17 @@ private:
 
     /// The class of these words, or null.
     entry* search(std::vector<std::int64_t> const& words) const {
-        for (entry& e : list_) {
-            if (e.words == words) {
-                return &e;
-            }
+        entry* e = first_;
+        while (e != nullptr && e->words != words) {
+            e = e->next;
         }
-        return nullptr;
+        return e;
     }
 
     std::vector<std::int64_t> class_of(std::int64_t const* key) const {
         std::vector<std::int64_t> words(static_cast<std::size_t>(description_.word_count), 0);
         fill(words, key, policy_);
-        if (policy_ == shape_policy::relax && !list_.empty() && search(words) == nullptr) {
+        if (policy_ == shape_policy::relax && first_ != nullptr && search(words) == nullptr) {
             fill(words, key, shape_policy::dynamic);
         }
         return words;
@@ -145,7 +162,8 @@ private:
     function_options const& options_;
     std::atomic<bool> serve_all_;
     mutable std::mutex mutex_;
-    mutable std::vector<entry> list_; // finding one notes its use
+    entry* first_ = nullptr; // a list, which compiles faster than a vector that grows
+    std::size_t count_ = 0;
     mutable std::uint64_t clock_ = 0;
     std::uint64_t evictions_ = 0;
 };

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -120,17 +119,20 @@ public:
         ++s.ended;
     }
 
-    /// Those that live, the oldest first, then those that have ended.
-    CALQUE_COLD std::vector<summary> list() const {
+    /// Calls `fn(summary)` for those that live, the oldest first, then for those that have ended.
+    template <class Fn>
+    CALQUE_COLD void for_each(Fn&& fn) const {
         std::lock_guard lock(mutex_);
-        std::vector<summary> all;
-        for (registered_function const* f = first_; f != nullptr; f = f->after_) {
-            all.insert(all.begin(), {f->registered_name(), f->counts(), f->timed(), 0});
+        registered_function const* oldest = first_;
+        while (oldest != nullptr && oldest->after_ != nullptr) {
+            oldest = oldest->after_;
+        }
+        for (registered_function const* f = oldest; f != nullptr; f = f->before_) {
+            fn(summary{f->registered_name(), f->counts(), f->timed(), 0});
         }
         for (ended_functions const* e = first_ended_; e != nullptr; e = e->next) {
-            all.push_back(e->sum);
+            fn(e->sum);
         }
-        return all;
     }
 
 private:

@@ -26,19 +26,20 @@ struct function_report {
     std::size_t ended;                 ///< 0, or how many functions of this name that are no more the counts are of
 };
 
-/// All functions of the process.
-class process_report {
+/// Reports on functions. (A template, as `report` is: only programs that ask for a report compile one.)
+template <class Function>
+class report_on {
 public:
-    explicit process_report(std::vector<function_report> functions) : functions_(std::move(functions)) {}
+    explicit report_on(std::vector<Function> functions) : functions_(std::move(functions)) {}
 
-    std::vector<function_report> const& functions() const& { return functions_; }
-    std::vector<function_report> functions() && { return std::move(functions_); } // for (... : report().functions())
+    std::vector<Function> const& functions() const& { return functions_; }
+    std::vector<Function> functions() && { return std::move(functions_); } // for (... : report().functions())
 
     /// A table, a line for each function.
     CALQUE_COLD std::string text() const {
         calque::text out;
         append_row(out, "function", {"traces", "shapes", "hits", "evicted", "kept", "trace us", "timed", "run us"});
-        for (function_report const& f : functions_) {
+        for (Function const& f : functions_) {
             std::string name = f.name;
             if (f.ended != 0) {
                 name += " (ended)";
@@ -56,7 +57,7 @@ public:
         calque::text out;
         out << "{\"functions\": [";
         bool is_first = true;
-        for (function_report const& f : functions_) {
+        for (Function const& f : functions_) {
             out << (is_first ? "" : ", ") << "{\"name\": ";
             append_quoted(out, f.name);
             out << ", \"traces\": " << f.traces << ", \"shapes\": " << f.shapes << ", \"hits\": " << f.hits
@@ -102,22 +103,26 @@ private:
         out << '"';
     }
 
-    std::vector<function_report> functions_;
+    std::vector<Function> functions_;
 };
+
+/// All functions of the process.
+using process_report = report_on<function_report>;
 
 /// What every traced function of the process has done: those that live, the oldest first, then those that have ended,
 /// added up by name. Copies of a function are one.
-CALQUE_COLD inline process_report report() {
-    std::vector<function_report> functions;
-    for (detail::function_registry::summary const& s : detail::function_registry::instance().list()) {
-        detail::call_counts const& c = s.counts;
+template <class Function = function_report>
+CALQUE_COLD report_on<Function> report() {
+    std::vector<Function> functions;
+    detail::function_registry::instance().for_each([&](auto const& of) {
         auto const time = [](std::uint64_t nanoseconds) {
             return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
         };
-        functions.push_back({s.name, c.traces, c.shapes, c.hits, c.evictions, c.kept, time(c.trace_nanoseconds),
-                             s.timed.count, time(s.timed.nanoseconds), s.ended});
-    }
-    return process_report(std::move(functions));
+        functions.push_back({of.name, of.counts.traces, of.counts.shapes, of.counts.hits, of.counts.evictions,
+                             of.counts.kept, time(of.counts.trace_nanoseconds), of.timed.count,
+                             time(of.timed.nanoseconds), of.ended});
+    });
+    return report_on<Function>(std::move(functions));
 }
 
 } // namespace v0

@@ -21,7 +21,8 @@ using graph::group_kind;
 using graph::op_kind;
 using graph::storage_kind;
 
-inline text& indent(text& out, int depth) {
+template <class Out>
+Out& indent(Out& out, int depth) {
     for (int i = 0; i < depth; ++i) {
         out << "    ";
     }
@@ -29,9 +30,10 @@ inline text& indent(text& out, int depth) {
 }
 
 /// Writes a schedule, kernel by kernel. `indentation`: of a region's, which is written below its branch or loop.
+template <class Out>
 class schedule_writer {
 public:
-    schedule_writer(graph::graph_view const& g, graph::schedule_view const& s, text& out, int indentation)
+    schedule_writer(graph::graph_view const& g, graph::schedule_view const& s, Out& out, int indentation)
         : g_(g), s_(s), out_(out), indentation_(indentation) {}
 
     void write_kernel(int k, int scratch_rows, auto phase_of_step) {
@@ -88,7 +90,7 @@ public:
     }
 
 private:
-    text& start_line(int depth) { return indent(out_, indentation_ + depth); }
+    Out& start_line(int depth) { return indent(out_, indentation_ + depth); }
 
     bool is_operation(graph::group const& x, int step) const {
         graph::step const& s = s_.steps[x.first_step + step];
@@ -148,7 +150,7 @@ private:
         graph::node_id const id = s_.values[v].node;
         start_line(1) << "stores " << graph::info(g_[id].op).name << ' ' << g_[id].type << g_.shape(id) << ':';
         bool is_first = true;
-        auto const reason = [&]() -> text& {
+        auto const reason = [&]() -> Out& {
             out_ << (is_first ? " " : "; ");
             is_first = false;
             return out_;
@@ -228,7 +230,7 @@ private:
 
     graph::graph_view g_;
     graph::schedule_view s_;
-    text& out_;
+    Out& out_;
     int indentation_;
 };
 
@@ -237,7 +239,7 @@ void write_region(text& out, int number, int indentation);
 
 /// Kernel `K`, and below a branch or loop the kernels of its regions.
 template <class Scheduled, int K>
-void write_kernel(schedule_writer& writer, text& out, int indentation) {
+void write_kernel(schedule_writer<text>& writer, text& out, int indentation) {
     using group = typename Scheduled::template group<K>;
     constexpr group_kind kind = group::description.kind;
     if constexpr (kind == group_kind::rows) {

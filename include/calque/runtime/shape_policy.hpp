@@ -4,7 +4,6 @@
 
 #include <calque/core/shape.hpp>
 
-#include <algorithm>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -35,7 +34,7 @@ public:
     /// 1, 2, 4, 8, ...
     bucket_list() = default;
     bucket_list(std::initializer_list<extent_t> ends) : bucket_list(std::vector<extent_t>(ends)) {}
-    explicit bucket_list(std::vector<extent_t> ends) : ends_(std::move(ends)) { std::sort(ends_.begin(), ends_.end()); }
+    explicit bucket_list(std::vector<extent_t> ends) : ends_(std::move(ends)) {}
 
     static bucket_list powers_of_two() { return {}; }
 
@@ -49,11 +48,14 @@ public:
     /// The largest extent in the bucket of `extent`; `dyn` if the bucket has no end.
     extent_t end_of(extent_t extent) const {
         if (step_ != 0) {
-            return std::max(step_, (extent + step_ - 1) / step_ * step_);
+            return extent < step_ ? step_ : (extent + step_ - 1) / step_ * step_;
         }
         if (!ends_.empty()) {
-            auto const end = std::lower_bound(ends_.begin(), ends_.end(), extent);
-            return end == ends_.end() ? dyn : *end;
+            extent_t best = dyn;
+            for (extent_t const end : ends_) {
+                best = end >= extent && (best == dyn || end < best) ? end : best;
+            }
+            return best;
         }
         extent_t end = 1;
         while (end < extent) {
@@ -64,7 +66,7 @@ public:
 
 private:
     extent_t step_ = 0;
-    std::vector<extent_t> ends_;
+    std::vector<extent_t> ends_; // in any order: there are a few
 };
 
 } // namespace v0

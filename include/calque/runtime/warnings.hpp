@@ -47,7 +47,7 @@ CALQUE_COLD inline void warn(std::string_view message) {
 
 /// Sends all warnings to `sink` from now on, or to stderr if it is empty; returns the sink before.
 inline warning_sink set_warning_sink(warning_sink sink) {
-    auto next = std::make_shared<warning_sink const>(std::move(sink));
+    std::shared_ptr<warning_sink const> next(new warning_sink(std::move(sink)));
     detail::current_warning_sink& current = detail::current_warning_sink::instance();
     std::lock_guard lock(current.mutex);
     std::swap(current.sink, next);
