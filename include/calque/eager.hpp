@@ -101,7 +101,8 @@ private:
                 if constexpr (floating<T>) {
                     std::snprintf(number, sizeof number, "%.9g", static_cast<double>(x.template as<T>()[i]));
                 } else if constexpr (std::is_unsigned_v<T>) {
-                    std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(x.template as<T>()[i]));
+                    std::snprintf(number, sizeof number, "%llu",
+                                  static_cast<unsigned long long>(x.template as<T>()[i]));
                 } else {
                     std::snprintf(number, sizeof number, "%lld", static_cast<long long>(x.template as<T>()[i]));
                 }

@@ -33,12 +33,13 @@ struct node_uses {
 };
 
 /// The input of a sum or difference that is a product of the same shape and used nowhere else; -1: none.
-constexpr int lone_product(graph::graph_view const& g, graph::node const& n, node_uses const& uses) {
+template <class Graph>
+constexpr int lone_product(Graph const& g, graph::node const& n, node_uses const& uses) {
     using namespace graph;
     bool const is_sum = n.op == code_of<ops::add> || n.op == code_of<ops::subtract>;
     for (int k = 0; is_sum && is_floating(n.type) && k < 2; ++k) {
         node_id const input = g.input(n, k);
-        if (g.is<ops::multiply>(input) && uses.count[input] == 1 && g[input].shape == n.shape &&
+        if (g[input].op == code_of<ops::multiply> && uses.count[input] == 1 && g[input].shape == n.shape &&
             g[input].region == n.region) {
             return k;
         }
@@ -47,8 +48,8 @@ constexpr int lone_product(graph::graph_view const& g, graph::node const& n, nod
 }
 
 /// Copies a branch or loop, with what its regions capture by now among its inputs.
-constexpr graph::node_id copy_control(graph::graph_view const& from, graph::node const& n, graph::node_map& images,
-                                      graph::builder& to) {
+template <class Graph, class Builder>
+constexpr graph::node_id copy_control(Graph const& from, graph::node const& n, graph::node_map& images, Builder& to) {
     using namespace graph;
     images.enter_region_of(n);
     control_counts counts = control_counts::unpack(n.attribute);
@@ -76,7 +77,8 @@ constexpr graph::node_id copy_control(graph::graph_view const& from, graph::node
 /// Writes to `to` the graph with fused multiply-adds, and without the nodes that no output depends on (differentiation
 /// leaves the adjoints of unused arguments behind). What regions capture becomes part of their branch's or loop's
 /// inputs.
-constexpr void contract(graph::graph_view const& from, graph::builder& to) {
+template <class Graph, class Builder>
+constexpr void contract(Graph const& from, Builder& to) {
     using namespace graph;
     detail::node_uses const uses(from);
     sequence<bool> absorbed(from.node_count);

@@ -90,8 +90,10 @@ using foldable_ops = op_list<ops::add, ops::subtract, ops::multiply, ops::divide
 
 /// The bits of an operation on constants of dtype `type`; false if only the kernels may compute it.
 ///
-/// Elementary functions are left to them: their bits must be the kernels' own.
-constexpr bool fold(graph::op_code code, dtype type, std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
+/// Elementary functions are left to them: their bits must be the kernels' own. (`Bits`: 64 of them. A template, as all
+/// passes of a program are.)
+template <class Bits>
+constexpr bool fold(graph::op_code code, dtype type, Bits a, Bits b, Bits& result) {
     constexpr detail::foldable_ops ops{};
     switch (type) {
     case dtype::bool_:
@@ -111,7 +113,8 @@ constexpr bool fold(graph::op_code code, dtype type, std::uint64_t a, std::uint6
 }
 
 /// The bits of a constant converted to another dtype; false if the value does not fit.
-constexpr bool fold_cast(dtype from, dtype to, std::uint64_t bits, std::uint64_t& result) {
+template <class Bits>
+constexpr bool fold_cast(dtype from, dtype to, Bits bits, Bits& result) {
     if (is_half_float(from)) { // to float
         float const x = from == dtype::float16 ? float(graph::from_bits<half>(bits)) : graph::from_bits<bfloat16>(bits);
         result = graph::constant_bits(to, x);

@@ -31,9 +31,12 @@ using namespace graph;
 inline constexpr int cheap_to_repeat = 4;         // recomputed in every kernel that needs it
 inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
 
+/// `Graph`: a `graph_view`. (A template, as all passes of a program are: only programs that call functions compile
+/// them.)
+template <class Graph>
 class fuser {
 public:
-    constexpr explicit fuser(graph_view const& g)
+    constexpr explicit fuser(Graph const& g)
         : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
           repeated_(g.node_count) {
         store_what_memory_is_read_for();
@@ -464,7 +467,7 @@ private:
         return (user >= 0 && g_[id].shape == kernels_[user].space) || costs_[id] <= cheap_to_repeat;
     }
 
-    graph_view g_;
+    Graph g_;
     sequence<place> places_;
     sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself

@@ -18,9 +18,10 @@ using graph::storage_kind;
 using graph::stored_value;
 
 /// Builds the schedule of an optimized graph. (A class, so that a constant of its exact size can be filled from it.)
+template <class Graph>
 class scheduler {
 public:
-    constexpr explicit scheduler(graph::graph_view const& g)
+    constexpr explicit scheduler(Graph const& g)
         : g_(g), fusion_(g), value_of_(g.node_count), group_of_(g.node_count), step_of_(g.node_count),
           stamp_(g.node_count) {
         for (graph::node_id id = 0; id < g.node_count; ++id) {
@@ -374,14 +375,15 @@ private:
         if (g_.is<graph::ops::transpose>(id)) {
             return g_.by_columns && !is_reshaped;
         }
-        is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.is<graph::ops::expand_dims>(id);
+        is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.template is<graph::ops::expand_dims>(id);
         return keeps_order(id);
     }
 
     /// Views whose elements lie in memory as those of the array that they view.
     constexpr bool keeps_order(node_id id) const {
-        return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) || g_.is<graph::ops::reshape>(id) ||
-               g_.is<graph::ops::reshape_like>(id) || g_.is<graph::ops::merge_axes>(id);
+        return g_.is<graph::ops::squeeze>(id) || g_.template is<graph::ops::expand_dims>(id) ||
+               g_.template is<graph::ops::reshape>(id) || g_.is<graph::ops::reshape_like>(id) ||
+               g_.template is<graph::ops::merge_axes>(id);
     }
 
     constexpr void find_last_uses() {
@@ -402,7 +404,7 @@ private:
     }
 
     graph::graph_view g_;
-    detail::fuser fusion_;
+    detail::fuser<Graph> fusion_;
     sequence<int> value_of_; // the stored value of each node; -1: none
     sequence<int> group_of_; // the group that stores each node; -1: none
     sequence<int> step_of_;  // within the group that emitted it last

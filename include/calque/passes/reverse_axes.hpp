@@ -14,9 +14,10 @@ using namespace graph;
 
 /// One walk over a graph in order. Each value is computed with its axes as they are, or reversed: as those of what it
 /// is computed of. The other form is a view, made where something asks for it.
+template <class Graph, class Builder>
 class axis_reverser {
 public:
-    constexpr axis_reverser(graph_view const& from, std::uint64_t arguments, builder& to)
+    constexpr axis_reverser(Graph const& from, std::uint64_t arguments, Builder& to)
         : from_(from), to_(to), arguments_(arguments), plain_(from.node_count), reversed_(from.node_count),
           is_made_reversed_(from.node_count) {}
 
@@ -67,7 +68,8 @@ private:
 
     /// What is as good in either form.
     constexpr bool is_stretched_scalar(node_id id) const {
-        bool const is_broadcast = from_.is<ops::broadcast_to>(id) || from_.is<ops::broadcast_like>(id);
+        op_code const op = from_[id].op;
+        bool const is_broadcast = op == code_of<ops::broadcast_to> || op == code_of<ops::broadcast_like>;
         return is_broadcast && rank(from_.input(id, 0)) == 0;
     }
 
@@ -159,8 +161,8 @@ private:
         return to_.add(n.op, inputs.data(), n.input_count, attribute);
     }
 
-    graph_view from_;
-    builder& to_;
+    Graph from_;
+    Builder& to_;
     std::uint64_t arguments_;
     sequence<node_id> plain_; // in the new graph; -1: nothing has asked for it
     sequence<node_id> reversed_;
@@ -171,7 +173,8 @@ private:
 
 /// Writes to `to` the graph with the axes reversed of what is computed from `arguments`, a set of arrays that lie by
 /// columns. It has no regions.
-constexpr void reverse_axes(graph::graph_view const& from, std::uint64_t arguments, graph::builder& to) {
+template <class Graph, class Builder>
+constexpr void reverse_axes(Graph const& from, std::uint64_t arguments, Builder& to) {
     detail::axis_reverser(from, arguments, to).run();
 }
 

@@ -11,9 +11,10 @@ namespace passes {
 namespace detail {
 
 /// One walk over a graph in order: inputs are simple already when a node is looked at.
+template <class Graph, class Builder>
 class simplifier {
 public:
-    constexpr simplifier(graph_view const& from, builder& to) : from_(from), to_(to), images_(from, to) {}
+    constexpr simplifier(Graph const& from, Builder& to) : from_(from), to_(to), images_(from, to) {}
 
     constexpr void run() {
         for (node_id id = 0; id < from_.node_count; ++id) {
@@ -398,8 +399,8 @@ private:
         return in;
     }
 
-    graph_view from_;
-    builder& to_;
+    Graph from_;
+    Builder& to_;
     node_map images_;
 };
 
@@ -418,7 +419,8 @@ constexpr bool relies_on_equal_extents(graph::graph_view const& g) {
 }
 
 /// Writes to `to` a graph with the same results that does less.
-constexpr void simplify(graph::graph_view const& from, graph::builder& to) {
+template <class Graph, class Builder>
+constexpr void simplify(Graph const& from, Builder& to) {
     detail::simplifier(from, to).run();
 }
 

@@ -2,13 +2,13 @@
 // Calls that run op by op, on tensors: where kernels cannot, and where the user wants to watch.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/graph/interpreter_tensor.hpp>
 #include <calque/kernels/cpu/movement.hpp>
 #include <calque/runtime/iteration.hpp>
 
 #include <atomic>
 #include <cstring>
-#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -34,16 +34,17 @@ inline constinit std::atomic<call_runner> eager_runner{nullptr};
 /// to its outputs. Only programs whose calls may run so compile the copies.
 template <auto Run>
 CALQUE_COLD void run_on_tensors(graph::graph_view const& g, call_arrays const& call) {
-    std::vector<graph::tensor> arguments;
+    sequence<graph::tensor> arguments;
     for (int a = 0; a < call.argument_count; ++a) {
-        graph::tensor& t = arguments.emplace_back(call.types[a], call.extents[a]);
+        graph::tensor t(call.types[a], call.extents[a]);
         kernels::copy_strided(call.extents[a], {t.data.data(), contiguous_strides(call.extents[a])},
                               {call.bases[a], call.steps[a]}, size_of(t.type));
+        arguments.push_back(t);
     }
-    std::vector<graph::tensor> results(static_cast<std::size_t>(call.output_count));
+    sequence<graph::tensor> results(call.output_count);
     Run(g, arguments.data(), results.data());
     for (int o = 0; o < call.output_count; ++o) {
-        graph::tensor const& t = results[static_cast<std::size_t>(o)];
+        graph::tensor const& t = results[o];
         if (!t.data.empty()) {
             std::memcpy(call.bases[call.argument_count + o], t.data.data(), t.data.size());
         }
