@@ -4,6 +4,7 @@
 #include <calque/graph/copy.hpp>
 #include <calque/graph/print.hpp>
 #include <calque/graph/shape_inference.hpp>
+#include <calque/passes/fold.hpp>
 #include <doctest/doctest.h>
 
 #include "sketch.hpp"
@@ -82,6 +83,22 @@ static_assert([] {
     (void)(inside + x);
     return s.error().why == reason::escapes_its_region;
 }());
+
+// ---- constants that are cast
+
+template <class From, class To>
+constexpr bool casts(From x, To y) {
+    std::uint64_t bits = 0;
+    return calque::passes::fold_cast(calque::dtype_of<From>, calque::dtype_of<To>, to_bits(x), bits) &&
+           bits == to_bits(y);
+}
+static_assert(casts(-3.5f, std::int8_t{-3}) && casts(3.5, std::uint16_t{3}) && casts(0.1f, double{0.1f}));
+static_assert(casts(std::int8_t{-1}, std::uint64_t{~0ull}) && casts(std::int32_t{-1}, std::uint16_t{0xffff}));
+static_assert(casts(std::int64_t{300}, std::int8_t{44}) && casts(std::uint8_t{255}, std::int8_t{-1}));
+static_assert(casts(std::int64_t{-7}, -7.f) && casts(std::uint64_t{1} << 63, 0x1p63) && casts(true, 1.f));
+static_assert(casts(-0.0, false) && casts(std::numeric_limits<float>::quiet_NaN(), true) && casts(2, true));
+static_assert(casts(false, std::int32_t{0}) && casts(true, true) && casts(std::int32_t{-5}, std::int64_t{-5}));
+static_assert(!casts(1000.f, std::int32_t{1000}) && !casts(std::numeric_limits<double>::infinity(), 0.f));
 
 // ---- shapes of the trace
 
