@@ -36,7 +36,7 @@ inline constexpr auto normalized = [](auto x, auto gain, auto bias) {
     return std::tuple{centred * rsqrt(variance + 1e-5f) * gain + bias, variance};
 };
 inline constexpr auto cross_entropy = [](auto z, auto labels) {
-    auto const of_label = calque::sum<-1>(z * calque::one_hot(labels, z.extent(-1)));
+    auto const of_label = calque::sum<-1>(z * calque::one_hot(labels, z));
     return calque::mean(calque::logsumexp<-1>(z) - of_label);
 };
 /// Values of three phases, all needed in the last: some are recomputed, some kept.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error: the compiler does not know the extents: take them from an array, uniform_like\(key, x\)
+// error: the compiler does not know the extents: take them from an array: zeros_like\(x\), say
 // first
 #include <calque/random.hpp>
 #include <calque/trace/trace.hpp>

@@ -80,13 +80,20 @@ constexpr value first_false(value condition) {
     return condition.rank() == 0 ? failed : squeeze(apply<ops::first_index>(all, failed), all);
 }
 
-/// 1 where the index of the new last axis, of extent `classes`, is the label, else 0.
+/// 1 where an index along a new last axis is the label, else 0. `index`: 0, 1, 2, ... along an axis.
+constexpr value one_hot(value labels, value index, dtype type) {
+    return cast(expand_dims(labels, axis_set{1} << labels.rank()) == index, type);
+}
+/// The same for `classes` of them.
 constexpr value one_hot(value labels, extent_t classes, dtype type) {
-    value const column = expand_dims(labels, axis_set{1} << labels.rank());
-    shape like;
-    like.push_back(classes);
-    value const index = iota_like(broadcast_to(zero_of(labels), like), 0, labels.type());
-    return cast(column == index, type);
+    value const like = broadcast_to(zero_of(labels), shape{classes});
+    return one_hot(labels, iota_like(like, 0, labels.type()), type);
+}
+/// The same for as many as the last axis of `like` has.
+constexpr value one_hot_like(value labels, value like, dtype type) {
+    int const axis = like.rank() - 1;
+    value const index = iota_like(like, axis, labels.type());
+    return one_hot(labels, squeeze(index, all_axes(like) & ~(axis_set{1} << axis)), type);
 }
 
 } // namespace graph

@@ -81,7 +81,7 @@ constexpr std::string_view sentence(reason r) {
         return "nothing that it starts with depends on an argument: begin with zeros_like(x), say, not with a constant";
     case reason::one_key_needed: return "it takes one key, not an array of them";
     case reason::extents_not_known:
-        return "the compiler does not know the extents: take them from an array, uniform_like(key, x)";
+        return "the compiler does not know the extents: take them from an array: zeros_like(x), say";
     case reason::batches_differ: return "the mapped axes have different extents";
     case reason::no_batch_rule: return "vmap cannot map it";
     case reason::escapes_vmap:

@@ -182,5 +182,18 @@ constexpr expr<T> one_hot(X const& labels, extent_t classes) {
     return expr<T>(graph::one_hot(labels.value(), classes, dtype_of<T>), labels.shared());
 }
 
+/// The same, with as many classes as the last axis of `scores` has: also if only the call knows how many.
+template <element T = float, handle X, handle Scores>
+constexpr expr<T> one_hot(X const& labels, Scores const& scores) {
+    static_assert(is_integer(dtype_of<typename X::value_type>), "calque: one_hot takes integer labels");
+    detail::meeting const at(labels, scores);
+    graph::value const like = at.import(scores);
+    if (like.rank() == 0) {
+        like.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::iota>, &like.id, 1);
+        return expr<T>(graph::literal(like, T(0)), labels.shared());
+    }
+    return at.template wrap<expr<T>>(graph::one_hot_like(at.import(labels), like, dtype_of<T>));
+}
+
 } // namespace v0
 } // namespace calque

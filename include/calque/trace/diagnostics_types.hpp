@@ -193,7 +193,7 @@ constexpr void require() {
         static_assert(is_one_key<Names...>, "calque: it takes one key, not an array of them");
     } else if constexpr (Why == extents_not_known) {
         static_assert(extents_are_known_to_the_compiler<Names...>,
-                      "calque: the compiler does not know the extents: take them from an array, uniform_like(key, x)");
+                      "calque: the compiler does not know the extents: take them from an array: zeros_like(x), say");
     } else if constexpr (Why == batches_differ) {
         static_assert(mapped_extents_agree<Names...>, "calque: the mapped axes have different extents");
     } else if constexpr (Why == no_batch_rule) {

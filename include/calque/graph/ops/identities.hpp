@@ -45,9 +45,13 @@ struct broadcast_to : identity_op {
             return to;
         }
         for (int i = 1; i <= to.rank; ++i) {
-            extent_t const extent = i <= from.rank ? from[from.rank - i] : 1;
+            bool const is_new = i > from.rank;
+            extent_t const extent = is_new ? 1 : from[from.rank - i];
             extent_t& wanted = to[to.rank - i];
             if (!is_static(wanted)) {
+                if (is_new) { // nothing says in a call how long it is
+                    in.fail(reason::extents_not_known);
+                }
                 wanted = extent;
             } else if (is_static(extent) && extent != wanted && extent != 1) {
                 in.fail(reason::extents_do_not_broadcast);
