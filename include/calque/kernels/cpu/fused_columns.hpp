@@ -80,10 +80,10 @@ private:
             unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
                 column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
             });
-            folded = Op::combine(folded, column_input<reduced>(column, row));
+            folded = Op::combine(column_input<reduced>(column, row), folded);
         }
         T* const place = totals() + j;
-        detail::store<Masked>(place, Op::combine(detail::load<Masked, U>(place, n), folded), n);
+        detail::store<Masked>(place, Op::combine(folded, detail::load<Masked, U>(place, n)), n);
     }
 
     template <int Model, bool Masked, int U>

@@ -255,8 +255,9 @@ private:
         if constexpr (Masked) {
             x = keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
         }
+        // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
-        total = step_op<Group, Model>::combine(total, x);
+        total = step_op<Group, Model>::combine(x, total);
     }
 
     template <int Phase, int U>

@@ -183,7 +183,7 @@ private:
                 constexpr int reduced = s.inputs[0];
                 auto& total = accumulators.template at<model>(step);
                 total = step_op<Group, model>::combine(
-                    total, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]));
+                    column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), total);
             } else if constexpr (is_transposed(model) || plan.loads(model, Phase)) {
                 column.template at<model>(step) = V::load(tile<model>(step) + j * simd::width);
             } else if constexpr (s.leaf >= 0) {
