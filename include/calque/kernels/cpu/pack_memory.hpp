@@ -83,6 +83,9 @@ struct pack {
     }
 
     CALQUE_INLINE static pack load_strided(T const* p, std::ptrdiff_t stride, int n) {
+        if (stride == 1) {
+            return load(p, n);
+        }
         T element[size] = {};
         for (int i = 0; i < n; ++i) {
             element[i] = p[i * stride];
@@ -110,6 +113,10 @@ struct pack {
     }
 
     CALQUE_INLINE void store_strided(T* p, std::ptrdiff_t stride, int n) const {
+        if (stride == 1) {
+            store(p, n);
+            return;
+        }
         T element[size];
         store(element);
         for (int i = 0; i < n; ++i) {
