@@ -11,15 +11,17 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// Runs a row program with lanes along the rows, a group of rows at a time: what varies along both is transposed into
-/// tiles in L1, the phases walk down those, and results are transposed back.
+/// Runs a row program with lanes along the rows, `Groups` groups of rows at a time: what varies along both is
+/// transposed into tiles in L1, the phases walk down those, and results are transposed back.
 ///
-/// A column of a tile is one group, so that a walk along the columns meets full registers only, a reduction folds no
-/// lanes, and what a row has once (a logarithm, a division) is computed for a group of rows at a time.
-template <class Group>
+/// A column of a tile is one pack, so that a walk along the columns meets full registers only, a reduction folds no
+/// lanes, and what a row has once (a logarithm, a division) is computed for a pack of rows at a time.
+template <class Group, int Groups>
 class fused_short_rows {
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
+    static constexpr int rows_at_once = Groups * simd::width;
+    using registers = step_registers<Group, Groups>;
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -32,8 +34,8 @@ public:
     static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         fused_short_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0, 0);
-        for (std::ptrdiff_t i = 0; i < rows; i += simd::width) {
-            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(simd::width, rows - i)));
+        for (std::ptrdiff_t i = 0; i < rows; i += rows_at_once) {
+            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)));
         }
     }
 
@@ -72,7 +74,7 @@ private:
     static constexpr auto full_results = list_steps<program::step_count>(is_full_result);
 
     static constexpr std::size_t tile_bytes(std::ptrdiff_t columns) {
-        return static_cast<std::size_t>(columns) * simd::width * tiles.element_bytes;
+        return static_cast<std::size_t>(columns) * rows_at_once * tiles.element_bytes;
     }
 
     template <int Model>
@@ -83,7 +85,7 @@ private:
 
     CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
 
-    // ---- a group of rows
+    // ---- a pack of rows
 
     /// Rows `i` to `i + n - 1`, one a lane.
     CALQUE_INLINE void run_rows(std::ptrdiff_t i, int n) {
@@ -93,7 +95,7 @@ private:
         // When all has been read, so that a result may take the place of an argument.
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
-            copy_transposed<cut_tiles::along_one_side>(tile<step>(), columns_, n, simd::width, result<step>(i),
+            copy_transposed<cut_tiles::along_one_side>(tile<step>(), columns_, n, rows_at_once, result<step>(i),
                                                        result_stride<step>());
         });
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
@@ -120,11 +122,11 @@ private:
 
     template <int I>
     CALQUE_INLINE void load_tile(std::ptrdiff_t i, int n) const {
-        if (n < simd::width) { // lanes without a row compute with zeros
-            std::fill_n(tile<I>(), columns_ * simd::width, step_element<Group, I>{});
+        if (n < rows_at_once) { // lanes without a row compute with zeros
+            std::fill_n(tile<I>(), columns_ * rows_at_once, step_element<Group, I>{});
         }
         copy_transposed<cut_tiles::along_one_side>(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf],
-                                                   tile<I>(), simd::width);
+                                                   tile<I>(), rows_at_once);
     }
 
     // ---- values that a row has once: a lane each
@@ -134,7 +136,7 @@ private:
         unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template row_values<Phase, PerRow>.at[k];
             constexpr graph::step s = step_v<Group, step>;
-            using V = simd::pack<step_element<Group, step>, 1>;
+            using V = simd::pack<step_element<Group, step>, Groups>;
             if constexpr (s.leaf < 0) {
                 row_.template at<step>() = apply_step<step>(row_, row_);
             } else if constexpr (s.varies_along_rows) {
@@ -147,47 +149,34 @@ private:
 
     // ---- one walk along the columns
 
-    /// Columns in lockstep: two where there is little work, so that chains and the loop itself cost less. Columns of
-    /// more work overlap by themselves, and one body compiles faster than two.
-    static constexpr int columns_at_once(int phase) { return plan.cost[phase] <= thresholds::light_phase ? 2 : 1; }
-
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
-        constexpr int U = columns_at_once(Phase);
         compute_row_values<Phase, true>(i, n);
-        step_registers<Group, U> wide;
-        program::template start_reductions<Phase>(wide);
-        std::ptrdiff_t j = 0;
-        for (; j + U <= columns_; j += U) {
-            run_columns<Phase>(wide, j);
-        }
-        step_registers<Group, 1> narrow;
-        program::template fold_reductions<Phase>(wide, narrow);
-        if constexpr (U > 1) {
-            if (j < columns_) {
-                run_columns<Phase>(narrow, j);
-            }
+        registers totals;
+        program::template start_reductions<Phase>(totals);
+        for (std::ptrdiff_t j = 0; j < columns_; ++j) {
+            run_column<Phase>(totals, j);
         }
         program::template for_each_reduction<Phase>(
-            [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = narrow.template at<step>(); });
+            [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = totals.template at<step>(); });
     }
 
-    /// `U` columns from `j` on. Accumulators are in the slots of reductions.
-    template <int Phase, int U>
-    CALQUE_INLINE void run_columns(step_registers<Group, U>& accumulators, std::ptrdiff_t j) {
-        step_registers<Group, U> column;
+    /// Column `j`. Accumulators are in the slots of reductions.
+    template <int Phase>
+    CALQUE_INLINE void run_column(registers& totals, std::ptrdiff_t j) {
+        registers column;
         unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
-            using V = simd::pack<step_element<Group, model>, U>;
+            using V = simd::pack<step_element<Group, model>, Groups>;
             if constexpr (detail::is_reduction(s)) {
                 constexpr int reduced = s.inputs[0];
-                auto& total = accumulators.template at<model>(step);
+                auto& total = totals.template at<model>(step);
                 total = step_op<Group, model>::combine(
                     column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), total);
             } else if constexpr (is_transposed(model) || plan.loads(model, Phase)) {
-                column.template at<model>(step) = V::load(tile<model>(step) + j * simd::width);
+                column.template at<model>(step) = V::load(tile<model>(step) + j * rows_at_once);
             } else if constexpr (s.leaf >= 0) {
-                column.template at<model>(step) = splat_each<U>(leaf<model>(0, step) + j);
+                column.template at<model>(step) = V(leaf<model>(0, step)[j]);
             } else {
                 column.template at<model>(step) = apply_step<model>(column, row_, step);
             }
@@ -195,22 +184,14 @@ private:
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (!is_transposed(step)) {
-                column_input<step>(column, row_).store(tile<step>() + j * simd::width);
+                column_input<step>(column, row_).store(tile<step>() + j * rows_at_once);
             }
         });
     }
 
-    /// The pack whose group `u` is `p[u]` in each lane.
-    template <int U, class T>
-    static CALQUE_INLINE simd::pack<T, U> splat_each(T const* p) {
-        using one = simd::pack<T, 1>;
-        return simd::pack<T, U>::generate(
-            [&](auto i) CALQUE_INLINE_LAMBDA { return one(p[i / one::registers]).r[i % one::registers]; });
-    }
-
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     std::ptrdiff_t const columns_;
-    step_registers<Group, 1> row_;
+    registers row_;
 };
 
 } // namespace kernels

@@ -88,9 +88,9 @@ struct step_registers : step_slots<Group, U, std::make_integer_sequence<int, ste
 };
 
 /// The values of rows in each group of a wider pack.
-template <int U, class T>
-CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, 1> const& x) {
-    if constexpr (U == 1) {
+template <int U, class T, int R>
+CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, R> const& x) {
+    if constexpr (U == R) {
         return x;
     } else {
         return simd::pack<T, U>::generate([&](auto i)
@@ -100,8 +100,8 @@ CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, 1> const& x) {
 
 /// The value of a step like step `Model`, for one that is computed along columns: from the column's registers or,
 /// splat, from the row's.
-template <int Model, class Group, int U>
-CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step = Model) {
+template <int Model, class Group, int U, int R>
+CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
     using T = step_element<Group, Model>;
     if constexpr (std::is_same_v<step_op<Group, Model>, graph::ops::constant>) {
         return simd::pack<T, U>(graph::from_bits<T>(Group::steps()[step].attribute));
@@ -113,8 +113,8 @@ CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers
 }
 
 /// Applies the operation of a step like step `Model` to its inputs.
-template <int Model, class Group, int U>
-CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step = Model) {
+template <int Model, class Group, int U, int R>
+CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
     constexpr graph::step s = step_v<Group, Model>;
     using Op = step_op<Group, Model>;
     auto const input = [&](auto k) CALQUE_INLINE_LAMBDA {

@@ -16,10 +16,14 @@ class row_kernel {
     static constexpr row_traits traits{Group::steps(), row_program<Group>::plan};
     static constexpr extent_t rows_known = Group::rows;
     static constexpr extent_t columns_known = Group::columns;
+    static constexpr int groups_at_once = groups_of_short_rows(rows_known);
+    static constexpr extent_t rows_at_once = groups_at_once * simd::width;
+    using short_rows = fused_short_rows<Group, groups_at_once>;
 
-    static constexpr bool may_be_short =
-        traits.may_be_short && columns_known < traits.first_long_row() && // also if it is dynamic: negative
-        (!is_static(columns_known) || !is_static(rows_known) || row_traits::fill_lanes(rows_known, columns_known));
+    static constexpr bool may_be_short = traits.may_be_short &&
+                                         columns_known < traits.first_long_row() && // also if it is dynamic: negative
+                                         (!is_static(columns_known) || !is_static(rows_known) ||
+                                          traits.fill_lanes(rows_known, columns_known, rows_at_once));
     /// Over columns of one register, few rows lose little to idle lanes: not worth a second kernel.
     static constexpr bool must_be_short =
         may_be_short && is_static(columns_known) && (is_static(rows_known) || columns_known <= simd::width);
@@ -36,14 +40,14 @@ public:
 
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         bool const is_short = must_be_short || (may_be_short && columns < traits.first_long_row() &&
-                                                row_traits::fill_lanes(rows, columns));
+                                                traits.fill_lanes(rows, columns, rows_at_once));
         return is_short ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
     }
 
     static constexpr std::size_t scratch_bytes(row_variant variant, std::ptrdiff_t columns) {
         if constexpr (may_be_short) {
             if (variant == row_variant::lanes_along_rows) {
-                return fused_short_rows<Group>::scratch_bytes(columns);
+                return short_rows::scratch_bytes(columns);
             }
         }
         return fused_rows<Group>::scratch_bytes(columns);
@@ -53,11 +57,11 @@ public:
     static CALQUE_INLINE void run([[maybe_unused]] row_variant variant, arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) {
         if constexpr (must_be_short) {
-            fused_short_rows<Group>::run(a, rows, columns);
+            short_rows::run(a, rows, columns);
         } else {
             if constexpr (may_be_short) {
                 if (variant == row_variant::lanes_along_rows) {
-                    fused_short_rows<Group>::run(a, rows, columns);
+                    short_rows::run(a, rows, columns);
                     return;
                 }
             }

@@ -11,6 +11,11 @@ namespace kernels {
 
 enum class row_variant : std::uint8_t { lanes_along_columns, lanes_along_rows };
 
+/// The groups of rows that lanes along the rows compute in lockstep, of so many rows, which may be dynamic.
+constexpr int groups_of_short_rows(extent_t rows) {
+    return is_static(rows) && rows <= simd::width ? 1 : thresholds::groups_of_short_rows;
+}
+
 /// The row program of `Group` as far as the choice of a variant goes.
 struct row_traits {
     bool reduces = false;
@@ -33,12 +38,12 @@ struct row_traits {
         return (is_light ? thresholds::long_light_row_groups : thresholds::long_row_groups) * simd::width;
     }
 
-    /// Lanes along the rows compute whole groups of rows; lanes along the columns pay, for each row, as much as for
-    /// another register of columns: for the tail, the fold of the lanes, what a row computes once. (Softmax, layer norm
-    /// and log-sum-exp over 3 to 100 columns take the same time either way at about this number of rows.)
-    static constexpr bool fill_lanes(extent_t rows, extent_t columns) {
-        extent_t const groups = (rows + simd::width - 1) / simd::width;
-        return groups * simd::width * columns < rows * (columns + simd::width);
+    /// Lanes along the rows compute `rows_at_once` rows or none; lanes along the columns pay, for each row, as much as
+    /// for more registers of columns: for the tail, the fold of the lanes, what a row computes once. (Softmax, layer
+    /// norm and sums over 10 to 100 columns take the same time either way at about this number of rows.)
+    constexpr bool fill_lanes(extent_t rows, extent_t columns, extent_t rows_at_once) const {
+        extent_t const computed = (rows + rows_at_once - 1) / rows_at_once * rows_at_once;
+        return computed * columns < rows * (columns + (is_light ? 1 : 2) * simd::width);
     }
 };
 
