@@ -22,7 +22,7 @@ struct sqrt : floating_function {
     static constexpr int cost = 10;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::sqrt(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * 0.5 / y; }
@@ -34,7 +34,7 @@ struct rsqrt : floating_function {
     static constexpr int cost = 20;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::rsqrt(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto y) { return dy * -0.5 * y / x; }
@@ -46,7 +46,7 @@ struct cbrt : floating_function {
     static constexpr int cost = 35;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::cbrt(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy / (3 * graph::square(y)); }
@@ -57,7 +57,7 @@ struct exp : floating_function {
     static constexpr int cost = 15;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::exp(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * y; }
@@ -69,7 +69,7 @@ struct exp2 : floating_function {
     static constexpr int cost = 14;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::exp2(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * std::numbers::ln2 * y; }
@@ -81,7 +81,7 @@ struct expm1 : floating_function {
     static constexpr int cost = 20;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::expm1(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (y + 1); }
@@ -92,7 +92,7 @@ struct log : floating_function {
     static constexpr int cost = 25;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::log(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / x; }
@@ -104,7 +104,7 @@ struct log2 : floating_function {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::log2(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * std::numbers::log2e / x; }
@@ -116,7 +116,7 @@ struct log1p : floating_function {
     static constexpr int cost = 25;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::log1p(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / (x + 1); }
@@ -128,7 +128,7 @@ struct sigmoid : floating_function {
     static constexpr int cost = 26;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::sigmoid(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (y * (1 - y)); }
@@ -140,7 +140,7 @@ struct softplus : floating_function {
     static constexpr int cost = 45;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::maximum(x, V(typename V::value_type(0))) + math::log1p(math::exp(-math::abs(x)));
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::sigmoid(x); }
@@ -152,7 +152,7 @@ struct relu : elementwise<1> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return select(x < V(typename V::value_type(0)), V(typename V::value_type(0)), x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::where(y > 0, dy, zero_of(dy)); }
@@ -164,7 +164,7 @@ struct erf : floating_function {
     static constexpr int cost = 25;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::erf(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
@@ -178,7 +178,7 @@ struct erfc : floating_function {
     static constexpr int cost = 60;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::erfc(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
@@ -193,7 +193,7 @@ struct pow : elementwise<2> {
     static constexpr int cost = 60;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return math::pow(x, y);
     }
     /// d/dx is y x^(y-1), and 0 for y = 0; d/dy is x^y log x, and 0 where x = 0.

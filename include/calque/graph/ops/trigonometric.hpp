@@ -15,7 +15,7 @@ struct sin : floating_function {
     static constexpr int cost = 20;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::sin(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::cos(x); }
@@ -26,7 +26,7 @@ struct cos : floating_function {
     static constexpr int cost = 20;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::cos(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy * graph::sin(x)); }
@@ -37,7 +37,7 @@ struct tan : floating_function {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::tan(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (1 + graph::square(y)); }
@@ -49,7 +49,7 @@ struct asin : floating_function {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::asin(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt((1 - x) * (1 + x)); }
@@ -61,7 +61,7 @@ struct acos : floating_function {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::acos(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return -(dy / graph::sqrt((1 - x) * (1 + x))); }
@@ -73,7 +73,7 @@ struct atan : floating_function {
     static constexpr int cost = 35;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::atan(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / (1 + graph::square(x)); }
@@ -86,7 +86,7 @@ struct atan2 : elementwise<2> {
     static constexpr int cost = 55;
 
     template <class V>
-    static V apply(V y, V x) {
+    static CALQUE_INLINE V apply(V y, V x) {
         return math::atan2(y, x);
     }
     static constexpr auto vjp(auto dy, auto y, auto x, auto /*angle*/) {
@@ -100,7 +100,7 @@ struct sinh : floating_function {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::sinh(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::cosh(x); }
@@ -111,7 +111,7 @@ struct cosh : floating_function {
     static constexpr int cost = 25;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::cosh(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::sinh(x); }
@@ -122,7 +122,7 @@ struct tanh : floating_function {
     static constexpr int cost = 18;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::tanh(x);
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * (1 - graph::square(y)); }
@@ -133,7 +133,7 @@ struct asinh : floating_function {
     static constexpr int cost = 55;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::asinh(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt(graph::square(x) + 1); }
@@ -145,7 +145,7 @@ struct acosh : floating_function {
     static constexpr int cost = 60;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::acosh(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / graph::sqrt((x - 1) * (x + 1)); }
@@ -157,7 +157,7 @@ struct atanh : floating_function {
     static constexpr int cost = 50;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::atanh(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy / ((1 - x) * (1 + x)); }

@@ -5,6 +5,7 @@
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/math.hpp>
 #include <calque/kernels/cpu/pack.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -112,6 +113,20 @@ CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers
     }
 }
 
+/// Whether the code of an operation is one function, which all steps of a group call, as they would be long: inlined it
+/// takes less time, as registers need not be stored around a call, but each copy is compiled anew.
+template <class Group>
+constexpr bool is_called(graph::step const& s) {
+    return Group::step_count > thresholds::steps_with_inlined_functions &&
+           graph::info(s.op).cost >= thresholds::cost_of_a_function;
+}
+
+/// What is called: compilers need not inline it.
+template <class Op, class... V>
+inline auto apply_called(V... x) {
+    return Op::apply(x...);
+}
+
 /// Applies the operation of a step like step `Model` to its inputs.
 template <int Model, class Group, int U, int R>
 CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
@@ -124,8 +139,12 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
     constexpr std::integral_constant<int, 1> second;
     if constexpr (std::is_same_v<Op, graph::ops::cast>) {
         return Op::template apply_to<step_element<Group, Model>>(input(first));
+    } else if constexpr (is_called<Group>(s) && s.input_count == 1) {
+        return apply_called<Op>(input(first));
     } else if constexpr (s.input_count == 1) {
         return Op::apply(input(first));
+    } else if constexpr (is_called<Group>(s) && s.input_count == 2) {
+        return apply_called<Op>(input(first), input(second));
     } else if constexpr (s.input_count == 2) {
         return Op::apply(input(first), input(second));
     } else {

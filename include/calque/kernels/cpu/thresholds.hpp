@@ -43,6 +43,12 @@ inline constexpr int steps_with_unmasked_loop = 48;
 /// ns instead of 15.9. A second kernel of 16 steps, with tanh, exp, log and sqrt, takes 0.1 s to compile.
 inline constexpr int steps_with_kernel_of_one_row = 16;
 
+/// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
+/// calls that g++ 12 made by itself: tanh(a*b+c)*sigmoid(a)-0.5c takes 1.32, softmax 64x1000 1.22; with copies of 30
+/// tanh, 243 nodes take 1.1 times as long to compile.
+inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
+inline constexpr int cost_of_a_function = 12;
+
 /// Row programs run with lanes along the rows below these groups of columns, which are two and one whole block of the
 /// kernel for long rows and leave it no tail; light: one walk along a row, or elements of 8 bytes. Measured at 1,024
 /// rows, lanes along the rows take 0.89 of the time for softmax over 112 columns and 1.15 over 128, for a sum 0.5 over
