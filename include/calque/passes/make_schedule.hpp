@@ -375,15 +375,15 @@ private:
         if (g_.is<graph::ops::transpose>(id)) {
             return g_.by_columns && !is_reshaped;
         }
-        is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.template is<graph::ops::expand_dims>(id);
+        is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.is<graph::ops::expand_dims>(id);
         return keeps_order(id);
     }
 
     /// Views whose elements lie in memory as those of the array that they view.
     constexpr bool keeps_order(node_id id) const {
-        return g_.is<graph::ops::squeeze>(id) || g_.template is<graph::ops::expand_dims>(id) ||
-               g_.template is<graph::ops::reshape>(id) || g_.is<graph::ops::reshape_like>(id) ||
-               g_.template is<graph::ops::merge_axes>(id);
+        return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) ||
+               g_.is<graph::ops::reshape>(id) || g_.is<graph::ops::reshape_like>(id) ||
+               g_.is<graph::ops::merge_axes>(id);
     }
 
     constexpr void find_last_uses() {

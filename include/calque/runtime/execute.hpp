@@ -212,11 +212,13 @@ private:
     }
 
     CALQUE_COLD void run_copies(int before_group) const {
+        using transpose =
+            std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
             if (c.before_group == before_group) {
-                kernels::copy_strided(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
-                                      {address(bases_, c.from), c.from_steps}, c.element_bytes);
+                kernels::copy_strided<transpose>(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
+                                                 {address(bases_, c.from), c.from_steps}, c.element_bytes);
             }
         }
     }

@@ -65,7 +65,7 @@ struct copier {
             copy_row(to, 1, from, 1, 1);
         } else if (left == 1) {
             copy_row(to, to_steps[axis], from, from_steps[axis], extents[axis]);
-        } else if (left == 2 && is_transposition(extents, to_steps, from_steps)) {
+        } else if (left == 2 && Transpose::may_occur && is_transposition(extents, to_steps, from_steps)) {
             Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
         } else {
             for (extent_t i = 0; i < extents[axis]; ++i) {
@@ -92,6 +92,8 @@ private:
 
 /// Transposes matrices of elements of `bytes` bytes.
 struct transposition {
+    static constexpr bool may_occur = true;
+
     template <class T>
     static void run_as(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
                        std::ptrdiff_t out_stride) {
@@ -108,6 +110,13 @@ struct transposition {
         default: run_as<std::uint64_t>(in, rows, columns, in_stride, out, out_stride); break;
         }
     }
+};
+
+/// Where all arrays lie by rows, perhaps with stretched axes: tiles to transpose are a good part of a small program.
+struct no_transposition {
+    static constexpr bool may_occur = false;
+
+    static void run(auto const&...) {}
 };
 
 /// Exchanges two axes.
@@ -179,7 +188,8 @@ inline std::string_view name_of_copy(shape extents, strides to, strides from) {
                                                           : "element by element";
 }
 
-/// Copies elements between arrays of the same extents, any strides. They must not overlap.
+/// Copies elements between arrays of the same extents, any strides. They must not overlap. `Transpose`:
+/// `no_transposition` if all strides are those of arrays by rows.
 template <class Transpose = detail::transposition>
 void copy_strided(shape extents, strided_side to, strided_source from, std::size_t element_bytes) {
     if (extents.size() == 0) {
