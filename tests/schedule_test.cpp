@@ -122,8 +122,11 @@ TEST_CASE("a plan says which variant of a kernel runs") {
     CHECK(plan_of(add, by_rows(8), row) == " 0 elements  6 x 8: add (rows)\n");
 
     auto const f = calque::function(softmax);
-    CHECK(plan_of(f, by_rows(8)) == " 0 rows      6 x 8 (a lane a row): max subtract exp sum divide (rows)\n");
-    CHECK(plan_of(f, by_rows(9)) == " 0 rows      6 x 8 (a lane a row): max subtract exp sum divide (strided rows)\n");
+    auto const of_64_rows = [&](std::ptrdiff_t distance) { return array2(memory.data(), {64, 8}, {distance, 1}); };
+    CHECK(plan_of(f, of_64_rows(8)) == " 0 rows      64 x 8 (a lane a row): max subtract exp sum divide (rows)\n");
+    CHECK(plan_of(f, of_64_rows(9)) ==
+          " 0 rows      64 x 8 (a lane a row): max subtract exp sum divide (strided rows)\n");
+    CHECK(plan_of(f, by_rows(8)) == " 0 rows      6 x 8: max subtract exp sum divide (rows)\n");
     CHECK(plan_of(f, by_columns).starts_with("   copy      argument 0 [6,8] "));
 
     auto const total = calque::function([](auto x) { return calque::sum<0>(x); });
