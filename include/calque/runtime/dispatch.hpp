@@ -5,7 +5,7 @@
 #include <calque/interop/any_array.hpp>
 #include <calque/runtime/function.hpp>
 
-#include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -91,9 +91,9 @@ public:
                       "calque: the function cannot be traced for any of these dtypes and ranks");
         any_array const* const arrays[] = {pointer_to(args)...};
         std::size_t const wanted = set::find(arrays);
-        std::unique_ptr<typename set::result> result;
+        std::optional<typename set::result> result;
         run_one<set>(std::make_index_sequence<set::count>{}, wanted, result, args...);
-        if (result == nullptr) {
+        if (!result) {
             reject(arrays, sizeof...(Args));
         }
         return std::move(*result);
@@ -124,7 +124,7 @@ private:
     template <class Set, std::size_t C, class... Typed, class Result, class... Args>
     void run(type_list<Typed...>, Result& result, Args const&... args) const {
         if constexpr (Set::template is_valid<C>()) {
-            result = std::make_unique<typename Set::result>(detail::to_any(base::operator()(typed<Typed>(args)...)));
+            result.emplace(detail::to_any(base::operator()(typed<Typed>(args)...)));
         }
     }
 

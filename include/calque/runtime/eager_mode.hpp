@@ -34,12 +34,12 @@ inline constinit std::atomic<call_runner> eager_runner{nullptr};
 /// to its outputs. Only programs whose calls may run so compile the copies.
 template <auto Run>
 CALQUE_COLD void run_on_tensors(graph::graph_view const& g, call_arrays const& call) {
-    sequence<graph::tensor> arguments;
+    sequence<graph::tensor> arguments(call.argument_count);
     for (int a = 0; a < call.argument_count; ++a) {
-        graph::tensor t(call.types[a], call.extents[a]);
+        graph::tensor& t = arguments[a];
+        t = graph::tensor(call.types[a], call.extents[a]);
         kernels::copy_strided(call.extents[a], {t.data.data(), contiguous_strides(call.extents[a])},
                               {call.bases[a], call.steps[a]}, size_of(t.type));
-        arguments.push_back(t);
     }
     sequence<graph::tensor> results(call.output_count);
     Run(g, arguments.data(), results.data());

@@ -117,8 +117,8 @@ struct region_caller {
     };
 
     /// Runs a region of a branch. `outputs`: which of the values around it writes.
-    CALQUE_NOINLINE static void run(plan const& p, value_plan const* around, std::byte* const* bases,
-                                              int const* inputs, int const* outputs) {
+    CALQUE_NOINLINE static void run(plan const& p, value_plan const* around, std::byte* const* bases, int const* inputs,
+                                    int const* outputs) {
         arena::frame const frame(p.arena_bytes + 64);
         addresses seen(p, around, bases, inputs, frame.data());
         for (int o = 0; o < Region::output_count; ++o) {
