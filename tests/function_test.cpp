@@ -21,6 +21,12 @@ using vector = xt::xtensor<float, 1>;
 inline constexpr auto plus_one = [](auto x) { return x + 1; };
 inline constexpr auto product = [](auto a, auto b) { return calque::matmul(a, b); };
 
+// Functions of extents that only the call knows.
+inline constexpr auto own_mean = [](auto x) { return calque::sum<0>(x) / x.extent(0); };
+inline constexpr auto own_mean_gradient = calque::grad([](auto x) { return sum(square(x)) / x.extent(0); });
+inline constexpr auto counted = [](auto x) { return where(x > 0, calque::arange<float>(x.extent(0)), x.extent(0)); };
+inline constexpr auto likelihood = [](auto z, auto labels) { return sum(z * calque::one_hot(labels, z.extent(-1))); };
+
 struct scaled {
     float factor;
     constexpr auto operator()(auto x) const { return x * factor; }
@@ -108,6 +114,20 @@ TEST_CASE("a span of the wrong size is refused and stays as it is") {
     std::vector<float> memory(4, 7.f);
     CHECK_THROWS_AS(f.into(std::span<float>(memory), numbers(3)), calque::shape_error);
     CHECK(memory == std::vector<float>(4, 7.f));
+}
+
+TEST_CASE("an extent that only the call knows is a traced number") {
+    xt::xtensor<float, 2> const x{{1, 2, 3}, {5, 6, 8}};
+    CHECK(calque::function(own_mean)(x) == vector{3, 4, 5.5f});
+    CHECK(calque::function(calque::vmap(own_mean))(x) == vector{2, 19.f / 3});
+    CHECK(calque::function(own_mean_gradient)(x) == x);
+    CHECK(calque::function(counted)(vector{-1, 1, 1, -2}) == vector{4, 1, 2, 4});
+    CHECK(calque::function(likelihood)(x, std::vector<int>{2, 0}) == 8.f);
+
+    auto const any = calque::function(own_mean, calque::function_options{.shapes = calque::shape_policy::dynamic});
+    CHECK(any(numbers(5)) == 2.f);
+    CHECK(any(numbers(8)) == 3.5f);
+    CHECK(any.trace_count() == 1);
 }
 
 TEST_CASE("a plan says what runs") {

@@ -618,7 +618,7 @@ TEST_CASE("compositions") {
         make<float>({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0}));
     check(
         {make<std::int32_t>({3}, {2, 0, 9}), noise<float>({5, 3}, 1)},
-        [](values a) { return one_hot_like(a[0], a[1], dtype::float32); },
+        [](values a) { return one_hot_like(a[0], a[1], a[1].rank() - 1, dtype::float32); },
         make<float>({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0}));
 }
 

@@ -134,6 +134,23 @@ inline constexpr auto ordinary = [](auto x) {
 static_assert(count<calque::graph::ops::tanh>(trace<spec<float, 4, 3>>(ordinary)) == 1);
 static_assert(trace<spec<float, 4, 3>>(ordinary).size() == 1 + 1 + 3 + 2 + 2 + 1);
 
+// Extents that only the call knows: traced integers beside traced values, themselves in lists of extents.
+inline constexpr auto own_mean = [](auto x) { return calque::sum<0>(x) / x.extent(0); };
+static_assert(count<calque::graph::ops::element_count>(trace<spec<float, dyn, 3>>(own_mean)) == 1);
+static_assert(count<calque::graph::ops::element_count>(trace<spec<float, 4, 3>>(own_mean)) == 0);
+static_assert(std::is_same_v<output_t<decltype(own_mean), spec<double, dim("rows"), 3>>, spec<double, 3>>);
+inline constexpr auto halves = [](auto x) { return calque::reshape(x, x.extent(0), 2, x.extent(-1) / 2); };
+static_assert(std::is_same_v<output_t<decltype(halves), spec<float, dyn, 6>>, spec<float, dyn, 2, 3>>);
+static_assert(std::is_same_v<output_t<decltype(halves), spec<float, dim("n"), 6>>, spec<float, dim("n"), 2, 3>>);
+inline constexpr auto classes = [](auto x, auto labels) { return x * calque::one_hot(labels, x.extent(-1)); };
+static_assert(
+    std::is_same_v<output_t<decltype(classes), spec<float, dyn, dyn>, spec<int, dyn>>, spec<float, dyn, dyn>>);
+inline constexpr auto what_is_known = [](auto x, auto y) {
+    return x.extent(0) == dyn && x.extent(1) == 3 && x.extent(1) == x.extent(-1) && y.extent(0) == y.extent(0) ? x
+                                                                                                               : x + 1;
+};
+static_assert(count<calque::graph::ops::add>(trace<spec<float, dyn, 3>, spec<float, dim("n")>>(what_is_known)) == 0);
+
 // Objects with members, known at compile time.
 struct layer {
     int units;

@@ -276,7 +276,7 @@ TEST_CASE("movements") {
     check({{{2, 3, 4}}}, [](values a) { return iota_like(a[0], 1, dtype::float64) + element_count(a[0], 6); });
     check({{{3}, &small_integers<std::int32_t>}}, [](values a) { return one_hot(a[0], 5, dtype::float64); });
     check({{{3}, &small_integers<std::int32_t>}, {{2, 5}}},
-          [](values a) { return one_hot_like(a[0], a[1], dtype::float64); });
+          [](values a) { return one_hot_like(a[0], a[1], a[1].rank() - 1, dtype::float64); });
 }
 
 TEST_CASE("taking elements, at the same positions of all examples and at positions of their own") {

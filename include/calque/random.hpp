@@ -9,6 +9,7 @@
 #include <calque/trace/elementwise.hpp>
 #include <calque/trace/reductions.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -57,13 +58,13 @@ constexpr graph::value bits_like(graph::value key, graph::value like) {
 }
 
 /// Random words in a shape that is known.
-template <class Word, class K, std::integral... Extents>
+template <class Word, class K, extent_argument... Extents>
 constexpr expr<Word> bits_of_shape(K const& k, Extents... extents) {
     graph::value const v = k.bits.value();
-    if (((static_cast<extent_t>(extents) < 0) || ...)) {
+    if (((calque::detail::listed_extent(extents) < 0) || ...)) {
         v.owner->fail(graph::reason::extents_not_known, graph::code_of<graph::ops::random_bits>, &v.id, 1);
     }
-    shape const known{(extents < 0 ? extent_t{1} : static_cast<extent_t>(extents))...};
+    shape const known{std::max<extent_t>(calque::detail::listed_extent(extents), 0)...};
     return expr<Word>(bits_like<Word>(v, graph::broadcast_to(graph::zero_of(v), known)), k.bits.shared());
 }
 
@@ -133,7 +134,7 @@ constexpr auto split(K const& k) {
 }
 
 /// Random words. dtype: uint32 or uint64. Shape: the extents.
-template <class Word = std::uint32_t, class K, std::integral... Extents>
+template <class Word = std::uint32_t, class K, extent_argument... Extents>
 constexpr auto bits(K const& k, Extents... extents) {
     static_assert(std::same_as<Word, std::uint32_t> || std::same_as<Word, std::uint64_t>,
                   "calque: random: bits are uint32 or uint64: bits<std::uint32_t>(key, extents...)");
@@ -143,7 +144,7 @@ constexpr auto bits(K const& k, Extents... extents) {
 }
 
 /// Uniform numbers in [0, 1). Shape: the extents, which are integers.
-template <element T = float, class K, std::integral... Extents>
+template <element T = float, class K, extent_argument... Extents>
 constexpr auto uniform(K const& k, Extents... extents) {
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
         return detail::distribute<graph::ops::uniform_of_bits, T>(
@@ -153,7 +154,7 @@ constexpr auto uniform(K const& k, Extents... extents) {
 
 /// Uniform numbers from `low` on and below `high`, but for rounding. The bounds are floating numbers or traced values;
 /// their shape and the extents broadcast.
-template <element T = float, class K, detail::bound Low, detail::bound High, std::integral... Extents>
+template <element T = float, class K, detail::bound Low, detail::bound High, extent_argument... Extents>
 constexpr auto uniform(K const& k, Low const& low, High const& high, Extents... extents) {
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
         return detail::stretch(uniform<T>(k, extents...), low, high);
@@ -178,7 +179,7 @@ constexpr auto uniform_like(K const& k, X const& x, Low const& low, High const& 
 }
 
 /// Numbers of the standard normal distribution. Shape: the extents.
-template <element T = float, class K, std::integral... Extents>
+template <element T = float, class K, extent_argument... Extents>
 constexpr auto normal(K const& k, Extents... extents) {
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
         return detail::distribute<graph::ops::normal_of_bits, T>(
@@ -214,7 +215,7 @@ constexpr auto as_drawn(X const& x) {
 } // namespace detail
 
 /// True with probability `p`, a number or an array of them. Shape: that of `p` and of the extents, broadcast.
-template <class K, operand P, std::integral... Extents>
+template <class K, operand P, extent_argument... Extents>
 constexpr auto bernoulli(K const& k, P const& p, Extents... extents) {
     using T = detail::drawn_as<detail::probability_t<P>>;
     if constexpr (detail::require_key<K>() && detail::require_floating<T>()) {
@@ -258,7 +259,7 @@ constexpr expr<std::int64_t> shuffle(expr<std::uint64_t> const& words) {
 
 /// The numbers 0 to n - 1 in a random order. dtype: int64; n is known to the compiler.
 template <class K>
-constexpr auto permutation(K const& k, std::integral auto n) {
+constexpr auto permutation(K const& k, extent_argument auto n) {
     if constexpr (detail::require_key<K>()) {
         return detail::shuffle(detail::bits_of_shape<std::uint64_t>(k, n));
     }
@@ -272,8 +273,7 @@ constexpr auto permutation_like(K const& k, X const& x) {
         if (v.rank() == 0) {
             v.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::shuffled_indices>, &v.id, 1);
         }
-        graph::axis_set const others = graph::all_axes(v) & ~graph::axis_set{1};
-        expr<std::int64_t> const like(graph::squeeze(graph::iota_like(v, 0, dtype::int64), others), x.shared());
+        expr<std::int64_t> const like(graph::indices_along(v, 0, dtype::int64), x.shared());
         return detail::shuffle(detail::bits_of_array<std::uint64_t>(k, like));
     }
 }

@@ -50,7 +50,7 @@ constexpr value pad_axis(value x, int axis, extent_t before, extent_t after, val
 /// Element i is element i - shift, around the end: `shift` is a scalar of dtype int64, which only the call knows.
 constexpr value roll(value x, int axis, value shift) {
     value const n = extent_of(x, axis);
-    value const index = squeeze(iota_like(x, axis, dtype::int64), all_axes(x) & ~(axis_set{1} << axis));
+    value const index = indices_along(x, axis, dtype::int64);
     value const around = apply<ops::remainder>(0, index - shift, n);
     return take(x, where(around < zero_of(n), around + n, around), static_cast<std::uint64_t>(axis));
 }

@@ -89,11 +89,9 @@ constexpr value one_hot(value labels, extent_t classes, dtype type) {
     value const like = broadcast_to(zero_of(labels), shape{classes});
     return one_hot(labels, iota_like(like, 0, labels.type()), type);
 }
-/// The same for as many as the last axis of `like` has.
-constexpr value one_hot_like(value labels, value like, dtype type) {
-    int const axis = like.rank() - 1;
-    value const index = iota_like(like, axis, labels.type());
-    return one_hot(labels, squeeze(index, all_axes(like) & ~(axis_set{1} << axis)), type);
+/// The same for as many as `like` has elements along an axis.
+constexpr value one_hot_like(value labels, value like, int axis, dtype type) {
+    return one_hot(labels, indices_along(like, axis, labels.type()), type);
 }
 
 } // namespace graph

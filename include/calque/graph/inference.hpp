@@ -47,6 +47,7 @@ enum class reason : std::uint8_t {
     subscripts_do_not_fit,
     shift_not_a_scalar,
     padding_negative,
+    extent_as_a_number,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -91,6 +92,9 @@ constexpr std::string_view sentence(reason r) {
     case reason::parts_differ: return "the extent of the axis is no multiple of the number of parts";
     case reason::shift_not_a_scalar: return "the shift is not a scalar";
     case reason::padding_negative: return "a padding is negative: view makes arrays smaller";
+    case reason::extent_as_a_number:
+        return "only the call knows the extent: use it beside a traced value, as in sum(x) / x.extent(0), or in a list "
+               "of extents";
     case reason::subscripts_do_not_fit: return "the subscripts of an operand are not as many as its axes";
     }
     return "";

@@ -244,6 +244,11 @@ constexpr value element_count(value x, axis_set axes) {
     return element_count(x, axes, x.type());
 }
 
+/// 0, 1, 2, ... as many as `x` has elements along an axis. Shape: [extent].
+constexpr value indices_along(value x, int axis, dtype type) {
+    return squeeze(iota_like(x, axis, type), all_axes(x) & ~(axis_set{1} << axis));
+}
+
 /// The place of each element of `like` in row-major order, the axes before `first` not counted. Extent 1 along those.
 constexpr value row_major_index(value like, int first, dtype type) {
     value place{like.owner, like.owner->constant(type, constant_bits(type, 0))};

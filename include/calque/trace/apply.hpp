@@ -25,6 +25,10 @@ template <handle X>
 struct element_of<X> {
     using type = typename X::value_type;
 };
+template <>
+struct element_of<axis_extent> {
+    using type = extent_t;
+};
 template <class X>
 using element_of_t = typename element_of<X>::type;
 
@@ -83,12 +87,15 @@ public:
         if constexpr (handle<X>) {
             graph::value const v = import(x);
             return graph::cast(v, dtype_of<T>);
+        } else if constexpr (std::same_as<X, axis_extent>) {
+            return graph::element_count(import(x.array()), graph::axis_set{1} << x.axis(), dtype_of<T>);
         } else {
             return {owner_, owner_->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(x)))};
         }
     }
 
-    template <handle X>
+    template <class X>
+        requires(handle<X> || std::same_as<X, handle_base>)
     constexpr graph::value import(X const& x) const {
         if (x.value().owner != owner_) {
             x.shared()->move_to(*owner_, shared_);
@@ -104,11 +111,13 @@ public:
 private:
     template <class X>
     constexpr void consider(X const& x) {
-        if constexpr (handle<X>) {
+        if constexpr (handle<X> || std::same_as<X, handle_base>) {
             if (owner_ == nullptr || (shared_ != nullptr && x.shared() == nullptr)) {
                 owner_ = x.value().owner;
                 shared_ = x.shared();
             }
+        } else if constexpr (std::same_as<X, axis_extent>) {
+            consider(x.array());
         }
     }
 

@@ -22,30 +22,36 @@ constexpr expr<T> make_detached(auto make) {
 } // namespace detail
 
 /// An array of one value: `full<float>(0.5f, 3, 4)`.
-template <element T, std::integral... Extents>
+template <element T, extent_argument... Extents>
 constexpr expr<T> full(std::type_identity_t<T> value, Extents... extents) {
     return detail::make_detached<T>([&](graph::value anchor) {
-        return graph::broadcast_to(graph::literal(anchor, value), shape{static_cast<extent_t>(extents)...});
+        return graph::broadcast_to(graph::literal(anchor, value), shape{detail::listed_extent(extents)...});
     });
 }
 
-template <element T, std::integral... Extents>
+template <element T, extent_argument... Extents>
 constexpr expr<T> zeros(Extents... extents) {
     return full<T>(T(0), extents...);
 }
 
-template <element T, std::integral... Extents>
+template <element T, extent_argument... Extents>
 constexpr expr<T> ones(Extents... extents) {
     return full<T>(T(1), extents...);
 }
 
-/// 0, 1, ..., n - 1. Shape: [n]; n is known to the compiler.
+/// 0, 1, ..., n - 1. Shape: [n]; n is known to the compiler, or the extent of an array: `arange<int>(x.extent(0))`.
 template <element T>
 constexpr expr<T> arange(std::integral auto n) {
     return detail::make_detached<T>([&](graph::value anchor) {
         graph::value const like = graph::broadcast_to(anchor, shape{static_cast<extent_t>(n)});
         return graph::iota_like(like, 0, dtype_of<T>);
     });
+}
+
+template <element T>
+constexpr expr<T> arange(axis_extent const& n) {
+    detail::handle_base const& x = n.array();
+    return expr<T>(graph::indices_along(x.value(), n.axis(), dtype_of<T>), x.shared());
 }
 
 /// start, start + step, ... up to but without stop. Shape: [ceil((stop - start) / step)].
@@ -65,26 +71,28 @@ constexpr expr<T> arange(std::type_identity_t<T> start, std::type_identity_t<T> 
 ///
 /// They are computed in double, as NumPy does it, and the last one is `last` exactly.
 template <element T>
-constexpr expr<T> linspace(std::type_identity_t<T> first, std::type_identity_t<T> last, std::integral auto n) {
+constexpr expr<T> linspace(std::type_identity_t<T> first, std::type_identity_t<T> last, extent_argument auto n) {
     static_assert(floating<T>, "calque: linspace makes float or double: calque::linspace<float>(0, 1, n)");
+    extent_t const count = n;
     double const distance = static_cast<double>(last) - static_cast<double>(first);
-    double const step = n > 1 ? distance / static_cast<double>(n - 1) : 0;
+    double const step = count > 1 ? distance / static_cast<double>(count - 1) : 0;
     return detail::make_detached<T>([&](graph::value anchor) {
-        graph::value const like = graph::broadcast_to(anchor, shape{static_cast<extent_t>(n)});
+        graph::value const like = graph::broadcast_to(anchor, shape{count});
         graph::value const index = graph::iota_like(like, 0, dtype::float64);
         graph::value const inner = index * step + static_cast<double>(first);
-        bool const has_last = n > 1;
+        bool const has_last = count > 1;
         graph::value const all =
-            has_last ? graph::where(index == static_cast<double>(n - 1), graph::literal(index, last), inner) : inner;
+            has_last ? graph::where(index == static_cast<double>(count - 1), graph::literal(index, last), inner)
+                     : inner;
         return graph::cast(all, dtype_of<T>);
     });
 }
 
 /// 1 on a diagonal, 0 elsewhere. Shape: [rows, columns]; the diagonal is `offset` places right of the main one.
 template <element T>
-constexpr expr<T> eye(std::integral auto rows, std::integral auto columns, extent_t offset = 0) {
+constexpr expr<T> eye(extent_argument auto rows, extent_argument auto columns, extent_t offset = 0) {
     return detail::make_detached<T>([&](graph::value anchor) {
-        shape const extents{static_cast<extent_t>(rows), static_cast<extent_t>(columns)};
+        shape const extents{detail::listed_extent(rows), detail::listed_extent(columns)};
         graph::value const like = graph::broadcast_to(anchor, extents);
         graph::value const row = graph::iota_like(like, 0, dtype::int64);
         graph::value const column = graph::iota_like(like, 1, dtype::int64);
@@ -92,7 +100,7 @@ constexpr expr<T> eye(std::integral auto rows, std::integral auto columns, exten
     });
 }
 template <element T>
-constexpr expr<T> eye(std::integral auto n) {
+constexpr expr<T> eye(extent_argument auto n) {
     return eye<T>(n, n);
 }
 
@@ -177,22 +185,27 @@ constexpr auto ones_like(X const& x) {
 ///
 /// dtype: `T` (float); labels are integers. A label outside of [0, classes) gives a row of zeros.
 template <element T = float, handle X>
-constexpr expr<T> one_hot(X const& labels, extent_t classes) {
+constexpr expr<T> one_hot(X const& labels, std::integral auto classes) {
     static_assert(is_integer(dtype_of<typename X::value_type>), "calque: one_hot takes integer labels");
-    return expr<T>(graph::one_hot(labels.value(), classes, dtype_of<T>), labels.shared());
+    return expr<T>(graph::one_hot(labels.value(), static_cast<extent_t>(classes), dtype_of<T>), labels.shared());
+}
+template <element T = float, handle X>
+constexpr expr<T> one_hot(X const& labels, axis_extent const& classes) {
+    static_assert(is_integer(dtype_of<typename X::value_type>), "calque: one_hot takes integer labels");
+    detail::meeting const at(labels, classes);
+    graph::value const like = at.import(classes.array());
+    return at.template wrap<expr<T>>(graph::one_hot_like(at.import(labels), like, classes.axis(), dtype_of<T>));
 }
 
 /// The same, with as many classes as the last axis of `scores` has: also if only the call knows how many.
 template <element T = float, handle X, handle Scores>
 constexpr expr<T> one_hot(X const& labels, Scores const& scores) {
-    static_assert(is_integer(dtype_of<typename X::value_type>), "calque: one_hot takes integer labels");
-    detail::meeting const at(labels, scores);
-    graph::value const like = at.import(scores);
-    if (like.rank() == 0) {
+    if (scores.rank() == 0) {
+        graph::value const like = scores.value();
         like.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::iota>, &like.id, 1);
-        return expr<T>(graph::literal(like, T(0)), labels.shared());
+        return expr<T>(graph::literal(like, T(0)), scores.shared());
     }
-    return at.template wrap<expr<T>>(graph::one_hot_like(at.import(labels), like, dtype_of<T>));
+    return one_hot<T>(labels, scores.extent(-1));
 }
 
 } // namespace v0

@@ -92,6 +92,8 @@ template <class Operation, class... Operands>
 inline constexpr bool padding_is_not_negative = false;
 template <class Operation, class... Operands>
 inline constexpr bool has_as_many_axes_as_subscripts = false;
+template <class Operation, class... Operands>
+inline constexpr bool the_compiler_knows_the_extent = false;
 
 template <extent_t Extent, class Indices>
 struct extent_type;
@@ -211,6 +213,10 @@ constexpr void require() {
         static_assert(shift_is_a_scalar<Names...>, "calque: the shift is not a scalar");
     } else if constexpr (Why == padding_negative) {
         static_assert(padding_is_not_negative<Names...>, "calque: a padding is negative: view makes arrays smaller");
+    } else if constexpr (Why == extent_as_a_number) {
+        static_assert(the_compiler_knows_the_extent<Names...>,
+                      "calque: only the call knows the extent: use it beside a traced value, as in sum(x) / "
+                      "x.extent(0), or in a list of extents");
     } else if constexpr (Why == subscripts_do_not_fit) {
         static_assert(has_as_many_axes_as_subscripts<Names...>,
                       "calque: the subscripts of an operand are not as many as its axes");

@@ -16,6 +16,8 @@ class expr;
 template <class T>
 class weak_expr;
 
+class axis_extent;
+
 namespace detail {
 
 template <class>
@@ -132,8 +134,8 @@ public:
 
     /// The number of axes.
     constexpr int rank() const { return value().rank(); }
-    /// The extent of an axis, from the end if negative; `dyn` or a name's code if only the call knows it.
-    constexpr extent_t extent(int axis) const { return value().shape().extent(axis); }
+    /// The extent of an axis, from the end if negative.
+    constexpr axis_extent extent(int axis) const;
     constexpr calque::shape const& shape() const { return value().shape(); }
 
     template <std::same_as<bool> B>
@@ -154,6 +156,70 @@ private:
     graph::value value_;
     shared_builder* shared_;
 };
+
+} // namespace detail
+
+/// The extent of an axis of a traced array.
+///
+/// Where the compiler knows it, it is a number. Where only the call does, it is a traced integer beside a traced value,
+/// `sum(x) / x.extent(0)`, and itself in a list of extents, `reshape(x, x.extent(0), 2, 3)`; to use it as a number, in
+/// a C++ loop, say, is then a compile error.
+class axis_extent {
+public:
+    constexpr axis_extent(detail::handle_base const& array, int axis) : array_(array), axis_(axis) {}
+
+    /// What the trace knows: the number, `dyn`, or the code of a name.
+    constexpr extent_t declared() const { return array_.shape().extent(axis_); }
+
+    constexpr operator extent_t() const {
+        extent_t const known = declared();
+        if (!is_static(known)) {
+            graph::value const v = array_.value();
+            v.owner->fail(graph::reason::extent_as_a_number, graph::code_of<graph::ops::element_count>, &v.id, 1,
+                          "extent");
+            return 0;
+        }
+        return known;
+    }
+
+    /// Whether the compiler knows it to be `number`; `x.extent(0) == dyn` asks whether only the call knows it.
+    template <std::integral N>
+    constexpr bool operator==(N number) const {
+        return declared() == static_cast<extent_t>(number);
+    }
+    constexpr bool operator==(axis_extent const& other) const {
+        extent_t const known = declared();
+        return (is_named(known) && known == other.declared()) || extent_t{*this} == extent_t{other};
+    }
+
+    /// The array that it is an extent of, and the axis, counted from the first.
+    constexpr detail::handle_base const& array() const { return array_; }
+    constexpr int axis() const { return axis_ < 0 ? axis_ + array_.rank() : axis_; }
+
+private:
+    detail::handle_base array_;
+    int axis_;
+};
+
+constexpr axis_extent detail::handle_base::extent(int axis) const {
+    return {*this, axis};
+}
+
+/// What functions take that make arrays of some extents: a number, or the extent of another array.
+template <class X>
+concept extent_argument = std::integral<X> || std::same_as<X, axis_extent>;
+
+namespace detail {
+
+/// An extent in a list: one that only the call knows stays what it is.
+template <extent_argument X>
+constexpr extent_t listed_extent(X const& extent) {
+    if constexpr (std::integral<X>) {
+        return static_cast<extent_t>(extent);
+    } else {
+        return extent.declared();
+    }
+}
 
 } // namespace detail
 
@@ -198,9 +264,9 @@ inline constexpr bool is_weak_expr<weak_expr<T>> = true;
 template <class X>
 concept handle = detail::is_expr<X> || detail::is_weak_expr<X>;
 
-/// What an operation takes: a handle, or a number.
+/// What an operation takes: a handle, a number, or the extent of an array.
 template <class X>
-concept operand = handle<X> || arithmetic<X>;
+concept operand = handle<X> || arithmetic<X> || std::same_as<X, axis_extent>;
 
 } // namespace v0
 } // namespace calque

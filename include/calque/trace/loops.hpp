@@ -327,7 +327,7 @@ constexpr auto scan(Body const& body, Init const& init, Xs const& xs) {
 template <class First, class Last, class Body, class... Init>
 constexpr auto fori_loop(First const& first, Last const& last, Body const& body, Init const&... init) {
     static_assert(sizeof...(Init) != 0, "calque: fori_loop carries at least one value");
-    if constexpr (std::is_integral_v<First> && std::is_integral_v<Last>) {
+    if constexpr (extent_argument<First> && extent_argument<Last>) {
         std::int64_t const count =
             last > first ? static_cast<std::int64_t>(last) - static_cast<std::int64_t>(first) : 0;
         auto const trace = [&](auto const&... handles) {

@@ -17,15 +17,15 @@ constexpr X with_value(X const& x, graph::value v) {
 } // namespace detail
 
 /// The same elements, in row-major order, under other extents; one of them may be `calque::dyn`: it is inferred.
-template <handle X, std::integral... Extents>
+template <handle X, extent_argument... Extents>
 constexpr X reshape(X const& x, Extents... extents) {
-    return detail::with_value(x, graph::reshape(x.value(), shape{static_cast<extent_t>(extents)...}));
+    return detail::with_value(x, graph::reshape(x.value(), shape{detail::listed_extent(extents)...}));
 }
 
 /// `x` stretched to some extents by broadcasting; one that is `calque::dyn` is kept.
-template <handle X, std::integral... Extents>
+template <handle X, extent_argument... Extents>
 constexpr X broadcast_to(X const& x, Extents... extents) {
-    return detail::with_value(x, graph::broadcast_to(x.value(), shape{static_cast<extent_t>(extents)...}));
+    return detail::with_value(x, graph::broadcast_to(x.value(), shape{detail::listed_extent(extents)...}));
 }
 
 /// New axes of extent 1, at these places of the result.

@@ -24,8 +24,8 @@ public:
     constexpr detail::shared_builder* shared() const { return nullptr; }
 
     constexpr int rank() const { return value().rank(); }
-    /// The extent of an axis, from the end if negative; `dyn` or a name's code if only the call knows it.
-    constexpr extent_t extent(int axis) const { return value().shape().extent(axis); }
+    /// The extent of an axis, from the end if negative.
+    constexpr axis_extent extent(int axis) const { return read().extent(axis); }
     constexpr calque::shape const& shape() const { return value().shape(); }
 
     /// What the variable is worth now, whatever is assigned to it later.
