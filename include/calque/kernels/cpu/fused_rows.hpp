@@ -25,15 +25,14 @@ public:
 
     /// `OneRow`: there is one row in any call. Small arrays pay for the loop over rows else.
     template <bool OneRow = false>
-    static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
-                                              std::ptrdiff_t columns) {
+    static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns) {
         fused_rows kernel(a, OneRow ? 1 : rows, columns);
         kernel.template compute_row_values<0, false>(0);
         if constexpr (OneRow) {
-            kernel.run_row(0);
+            kernel.template run_row<true>(0);
         } else {
             for (std::ptrdiff_t i = 0; i < rows; ++i) {
-                kernel.run_row(i);
+                kernel.template run_row<false>(i);
             }
         }
     }
@@ -49,8 +48,9 @@ private:
     CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
         : a_(a), columns_(columns), waits_for_memory_(rows * columns >= thresholds::prefetched_elements) {}
 
+    template <bool OneRow>
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
-        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i); });
+        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase, OneRow>(i); });
         compute_row_values<plan.count, true>(i);
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];
@@ -135,7 +135,63 @@ private:
         });
     }
 
+    /// Whether a phase may load its arrays line by line: elementwise work that waits for its loads.
     template <int Phase>
+    static constexpr bool loads_lines() {
+        auto const& read = program::template reads<Phase>;
+        auto const& stored = program::template stores<Phase>;
+        bool suits = plan.cost[Phase] <= thresholds::light_phase && !plan.reduces[Phase] && read.size != 0;
+        for (int k = 0; k < read.size; ++k) {
+            graph::step const& s = Group::steps()[read.at[k]];
+            suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
+        }
+        for (int k = 0; k < stored.size; ++k) {
+            suits &= simd::has_line_loads(Group::steps()[stored.at[k]].type);
+        }
+        return suits;
+    }
+
+    /// The same addresses, and where in its lines each array lies.
+    struct row_lines : row_addresses {
+        simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
+    };
+
+    /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
+    /// several arrays lie anywhere then, all but the last, their loads in whole lines. Returns where it ended.
+    template <int Phase, int U>
+    CALQUE_INLINE std::ptrdiff_t run_lines(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+        constexpr int stored = program::template stores<Phase>.at[0];
+        auto const* const result =
+            static_cast<step_element<Group, stored> const*>(at.results[step_v<Group, stored>.result]);
+        constexpr auto const& reads = program::template reads<Phase>;
+        int const into_line = static_cast<int>(simd::place_in_line(result));
+        std::ptrdiff_t j = 0;
+        if (reads.size == 1 && into_line == 0) {
+            return j;
+        }
+        step_registers<Group, 1> narrow;
+        for (int n = simd::width - into_line; j <= simd::width; j += n, n = simd::width) {
+            run_block<Phase, true>(narrow, at, i, j, n); // twice: the line that an array begins in is never read whole
+        }
+        if constexpr (reads.size > 1) { // one load waits no longer for two lines than for a permutation
+            row_lines lines{at, {}};
+            std::ptrdiff_t into_lines = 0;
+            unroll_steps<0, reads.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                constexpr int step = reads.at[k];
+                constexpr int leaf = step_v<Group, step>.leaf;
+                lines.offsets[leaf] =
+                    simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
+                into_lines |= lines.offsets[leaf].elements;
+            });
+            constexpr std::ptrdiff_t block = U * simd::width;
+            for (; into_lines != 0 && j + block + simd::width <= columns_; j += block) {
+                run_block<Phase, false>(wide, lines, i, j, 0);
+            }
+        }
+        return j;
+    }
+
+    template <int Phase, bool OneRow>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
@@ -156,6 +212,11 @@ private:
                         prefetch_block<Phase, U>(at, j);
                         run_block<Phase, false>(wide, at, i, j, 0);
                     }
+                }
+            }
+            if constexpr (OneRow && loads_lines<Phase>()) {
+                if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
+                    j = run_lines<Phase>(wide, at, i);
                 }
             }
             for (; j + block <= columns_; j += block) {
@@ -202,8 +263,8 @@ private:
     }
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
-    template <int Phase, bool Masked, int U>
-    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, row_addresses const& at, std::ptrdiff_t i,
+    template <int Phase, bool Masked, int U, class Addresses>
+    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Addresses const& at, std::ptrdiff_t i,
                                  std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
         unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
@@ -215,9 +276,14 @@ private:
             } else if constexpr (plan.loads(model, Phase)) {
                 column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(at, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
-                void const* const row = at.leaves[Group::steps()[step].leaf];
-                column.template at<model>(step) =
-                    detail::load<Masked, U>(static_cast<step_element<Group, model> const*>(row) + j, n);
+                int const leaf = Group::steps()[step].leaf;
+                auto const* const row = static_cast<step_element<Group, model> const*>(at.leaves[leaf]);
+                if constexpr (std::is_same_v<Addresses, row_lines>) {
+                    column.template at<model>(step) =
+                        simd::load_lines<step_element<Group, model>, U>(row + j, at.offsets[leaf]);
+                } else {
+                    column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
+                }
             } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
                 auto const* const row = static_cast<step_element<Group, model> const*>(at.tile);
                 column.template at<model>(step) = detail::load<Masked, U>(row + j, n);

@@ -9,5 +9,6 @@
 #include <calque/kernels/cpu/pack_convert.hpp>
 #include <calque/kernels/cpu/pack_half.hpp>
 #include <calque/kernels/cpu/pack_integer.hpp>
+#include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/pack_reduce.hpp>

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Light kernels load whole cache lines: arrays that begin anywhere in one, of exactly the memory that they need.
+#include "tensor_compare.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <tuple>
+
+namespace {
+
+using tests::noise;
+using xt::xtensor;
+
+inline constexpr auto light = [](auto x, auto y, auto z) { return x - y + z; };
+inline constexpr auto light_mixed = [](auto x, auto i, auto d) {
+    return std::tuple{x + calque::cast<float>(i), calque::cast<double>(x) - d};
+};
+inline constexpr auto next = [](auto x) { return x + 1; };
+
+/// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
+template <class T>
+class placed {
+public:
+    placed(std::size_t n, std::size_t offset, unsigned seed)
+        : memory_(static_cast<std::byte*>(::operator new((n + offset) * sizeof(T), std::align_val_t{64}))),
+          elements_(reinterpret_cast<T*>(memory_) + offset, n) {
+        auto const values = noise<T, 1>({n}, seed);
+        std::uninitialized_copy(values.begin(), values.end(), elements_.begin());
+    }
+    placed(placed const&) = delete;
+    placed& operator=(placed const&) = delete;
+    ~placed() { ::operator delete(memory_, std::align_val_t{64}); }
+
+    std::span<T> view() const { return elements_; }
+    xtensor<T, 1> copy() const {
+        xtensor<T, 1> x = xtensor<T, 1>::from_shape({elements_.size()});
+        std::copy(elements_.begin(), elements_.end(), x.begin());
+        return x;
+    }
+
+private:
+    std::byte* memory_;
+    std::span<T> elements_;
+};
+
+} // namespace
+
+TEST_CASE("arrays that begin anywhere in a cache line") {
+    auto const f = calque::function(light);
+    auto const mixed_f = calque::function(light_mixed);
+    auto const g = calque::function(next);
+    for (std::size_t const n : {255u, 256u, 257u, 330u, 1000u}) {
+        for (std::size_t k = 0; k < 16; ++k) {
+            CAPTURE(n);
+            CAPTURE(k);
+            placed<float> const x(n, k, 1), y(n, (3 * k + 1) % 16, 2), z(n, 5, 3), out(n, (7 * k) % 16, 4);
+            placed<std::int32_t> const i(n, (k + 8) % 16, 5);
+            placed<double> const d(n, k % 8, 6), wide(n, (k + 3) % 8, 7);
+            f.into(out.view(), x.view(), y.view(), z.view());
+            CHECK(out.copy() == xtensor<float, 1>(x.copy() - y.copy() + z.copy()));
+            auto results = std::tuple{out.view(), wide.view()};
+            mixed_f.into(results, x.view(), i.view(), d.view());
+            CHECK(out.copy() == xtensor<float, 1>(x.copy() + xt::cast<float>(i.copy())));
+            CHECK(wide.copy() == xtensor<double, 1>(xt::cast<double>(x.copy()) - d.copy()));
+            xtensor<float, 1> const before = z.copy();
+            g.into(z.view(), z.view());
+            CHECK(z.copy() == xtensor<float, 1>(before + 1.f));
+            xtensor<float, 1> const expected = x.copy() - y.copy() + z.copy();
+            f.into(y.view(), x.view(), y.view(), z.view());
+            CHECK(y.copy() == expected);
+        }
+    }
+}
