@@ -22,7 +22,10 @@ public:
     text& operator=(text const&) = delete;
     constexpr ~text() { delete[] characters_; }
 
-    constexpr std::string_view view() const { return {characters_, size_}; }
+    constexpr std::string_view view() const {
+        char const* const first = characters_; // for `char*` g++ would check all concepts of iterators once more
+        return {first, size_};
+    }
     std::string string() const { return std::string(view()); }
 
     CALQUE_COLD constexpr text& operator<<(char c) {

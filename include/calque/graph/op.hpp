@@ -45,6 +45,8 @@ struct op_defaults {
 
     /// The dtype of the result.
     static constexpr dtype infer_type(dtype const* inputs, std::uint64_t /*attribute*/) { return inputs[0]; }
+    /// The shape of the result. (That of an argument or an example is given with the node.)
+    static constexpr shape infer(inference&) { return {}; }
 };
 
 /// An operation on `Arity` arrays that broadcast. It defines `apply`, on scalars or packs of SIMD registers.

@@ -73,15 +73,6 @@ struct as_type_list<op_list<Ops...>> {
     using type = type_list<Ops...>;
 };
 
-template <class Op>
-constexpr shape infer_shape(inference& in) {
-    if constexpr (requires { Op::infer(in); }) {
-        return Op::infer(in);
-    } else {
-        return {};
-    }
-}
-
 } // namespace detail
 
 /// The code of an operation.
@@ -122,34 +113,20 @@ struct op_rules {
 
 namespace detail {
 
+template <class List>
+struct op_tables;
 template <class... Ops>
-struct op_table {
-    op_info entries[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost, Ops::is_unique,
-                                        Ops::is_indexed, Ops::first_shape_input, Ops::list_count}...};
+struct op_tables<op_list<Ops...>> {
+    static constexpr op_info infos[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost,
+                                                       Ops::is_unique, Ops::is_indexed, Ops::first_shape_input,
+                                                       Ops::list_count}...};
+    static constexpr op_rules rules[sizeof...(Ops)] = {{&Ops::infer_type, &Ops::infer}...};
 };
-
-template <class... Ops>
-struct op_rule_table {
-    op_rules entries[sizeof...(Ops)] = {{&Ops::infer_type, &infer_shape<Ops>}...};
-};
-
-template <class... Ops>
-constexpr op_table<Ops...> make_op_table(op_list<Ops...>) {
-    return {};
-}
-
-template <class... Ops>
-constexpr op_rule_table<Ops...> make_op_rule_table(op_list<Ops...>) {
-    return {};
-}
-
-inline constexpr auto all_ops = make_op_table(op_set{});
-inline constexpr auto all_rules = make_op_rule_table(op_set{});
 
 } // namespace detail
 
 constexpr op_info const& info(op_code code) {
-    return detail::all_ops.entries[static_cast<int>(code)];
+    return detail::op_tables<op_set>::infos[static_cast<int>(code)];
 }
 
 /// Whether an operation's attribute names a `user_operation` of the graph.
@@ -159,7 +136,7 @@ constexpr bool is_of_user(op_code code) {
 }
 
 constexpr op_rules const& rules(op_code code) {
-    return detail::all_rules.entries[static_cast<int>(code)];
+    return detail::op_tables<op_set>::rules[static_cast<int>(code)];
 }
 
 /// Whether the shape of an operation's result is what its inputs broadcast to, and nothing else has a part in it.

@@ -156,7 +156,7 @@ class rules_of {
     template <int... I>
     static constexpr void infer([[maybe_unused]] op_code op, [[maybe_unused]] inference& in,
                                 [[maybe_unused]] shape& result, std::integer_sequence<int, I...>) {
-        (void)((op == of.codes[I] && (copy_extents(result, detail::infer_shape<op_at<of.codes[I]>>(in)), true)) || ...);
+        (void)((op == of.codes[I] && (copy_extents(result, op_at<of.codes[I]>::infer(in)), true)) || ...);
     }
 
 public:
