@@ -101,6 +101,16 @@ TEST_CASE("extents that the compiler knows") {
         check_fused(soft, closeness{16, 4}, with_shape<calque::dyn, 40>(noise<float, 2>({m, 40}, 1)));
     }
     check_fused(soft, closeness{16, 4}, xt::xtensor_fixed<float, xt::xshape<32, 5>>(noise<float, 2>({32, 5}, 1)));
+    check_fused(soft, closeness{16, 4}, xt::xtensor_fixed<float, xt::xshape<50, 5>>(noise<float, 2>({50, 5}, 1)));
+    check_fused(soft, closeness{16, 4}, xt::xtensor_fixed<float, xt::xshape<35, 9>>(noise<float, 2>({35, 9}, 1)));
+    // Loops around kernels for as many rows as all of them have.
+    auto const planes = [](std::size_t m) {
+        return xt::view(noise<float, 3>({3, 40, 9}, 1), xt::all(), xt::range(1, 1 + m), xt::all());
+    };
+    check_fused(soft, closeness{16, 4}, with_shape<3, 32, 9>(planes(32)));
+    check_fused(soft, closeness{16, 4}, with_shape<3, 17, 9>(planes(17)));
+    check_fused(soft, closeness{16, 4}, with_shape<3, 5, 9>(planes(5)));
+    check_fused(soft, closeness{16, 4}, with_shape<3, 2, 9>(planes(2)));
 }
 
 TEST_CASE("infinities and NaN stay in their rows") {
@@ -170,7 +180,7 @@ TEST_CASE("rows that are strided, transposed, or in the place of the result") {
                 xt::view(noise<float, 3>({5, 40, 12}, 1), xt::all(), xt::range(2, 35), xt::all()));
 
     auto const f = calque::function([](auto y) { return calque::softmax<-1>(y); });
-    for (std::size_t const m : {16u, 33u}) {
+    for (std::size_t const m : {16u, 33u, 48u, 52u}) {
         matrix in_place = noise<float, 2>({m, 10}, 1);
         matrix const elsewhere = f(in_place);
         f.into(in_place, in_place);

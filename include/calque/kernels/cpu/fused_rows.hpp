@@ -23,15 +23,17 @@ public:
         return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
     }
 
-    /// `OneRow`: there is one row in any call. Small arrays pay for the loop over rows else.
+    /// The rows from `first` on, up to `rows`. `OneRow`: there is one row in any call; small arrays pay for the loop
+    /// over rows else.
     template <bool OneRow = false>
-    static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                    [[maybe_unused]] std::ptrdiff_t first = 0) {
         fused_rows kernel(a, OneRow ? 1 : rows, columns);
         kernel.template compute_row_values<0, false>(0);
         if constexpr (OneRow) {
             kernel.template run_row<true>(0);
         } else {
-            for (std::ptrdiff_t i = 0; i < rows; ++i) {
+            for (std::ptrdiff_t i = first; i < rows; ++i) {
                 kernel.template run_row<false>(i);
             }
         }

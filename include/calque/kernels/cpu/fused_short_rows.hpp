@@ -31,10 +31,12 @@ public:
         return static_cast<std::size_t>(tiles.count) * tile_bytes(columns);
     }
 
-    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    /// The rows from `first` on, up to `rows`.
+    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                    std::ptrdiff_t first) {
         fused_short_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0, 0);
-        for (std::ptrdiff_t i = 0; i < rows; i += rows_at_once) {
+        for (std::ptrdiff_t i = first; i < rows; i += rows_at_once) {
             kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)));
         }
     }

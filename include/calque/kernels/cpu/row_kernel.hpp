@@ -16,17 +16,33 @@ class row_kernel {
     static constexpr row_traits traits{Group::steps(), row_program<Group>::plan};
     static constexpr extent_t rows_known = Group::rows;
     static constexpr extent_t columns_known = Group::columns;
-    static constexpr int groups_at_once = groups_of_short_rows(rows_known);
-    static constexpr extent_t rows_at_once = groups_at_once * simd::width;
-    using short_rows = fused_short_rows<Group, groups_at_once>;
 
-    static constexpr bool may_be_short = traits.may_be_short &&
-                                         columns_known < traits.first_long_row() && // also if it is dynamic: negative
-                                         (!is_static(columns_known) || !is_static(rows_known) ||
-                                          traits.fill_lanes(rows_known, columns_known, rows_at_once));
-    /// Over columns of one register, few rows lose little to idle lanes: not worth a second kernel.
+    static constexpr bool may_be_short =
+        traits.may_be_short && columns_known < traits.first_long_row(); // also if it is dynamic: negative
+    /// Over columns of one register, few rows lose little to idle lanes: not worth a third kernel.
     static constexpr bool must_be_short =
-        may_be_short && is_static(columns_known) && (is_static(rows_known) || columns_known <= simd::width);
+        may_be_short && is_static(columns_known) && columns_known <= simd::width && !is_static(rows_known);
+
+    // The kernels that some call can ask for: for each way that rows are divided, or for the one that the compiler
+    // knows.
+    static constexpr bool is_known = is_static(rows_known) && is_static(columns_known);
+    static constexpr row_split split_known =
+        traits.split(is_known ? rows_known : 0, is_known ? columns_known : 0, true);
+    static constexpr bool has_wide =
+        is_known ? split_known.has_wide() : may_be_short && !(is_static(rows_known) && rows_known <= simd::width);
+    static constexpr bool has_narrow = is_known ? split_known.has_narrow() : may_be_short;
+    static constexpr bool has_long = is_known ? split_known.has_long(rows_known) : !must_be_short;
+
+    static constexpr row_split split(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if (is_known && rows != rows_known) { // loops around take the others: one kernel that is there does these
+            return {has_wide ? rows : 0, has_wide || has_narrow ? rows : 0};
+        }
+        return traits.split(rows, columns, !must_be_short);
+    }
+
+    using wide = fused_short_rows<Group, thresholds::groups_of_short_rows>;
+    using narrow = fused_short_rows<Group, 1>;
+    using long_rows = fused_rows<Group>;
 
     /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
     /// one row in memory.
@@ -36,42 +52,61 @@ class row_kernel {
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
-    static constexpr bool needs_scratch = may_be_short || row_program<Group>::plan.scratch_rows != 0;
+    static constexpr bool needs_scratch = has_wide || has_narrow || row_program<Group>::plan.scratch_rows != 0;
 
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        bool const is_short = must_be_short || (may_be_short && columns < traits.first_long_row() &&
-                                                traits.fill_lanes(rows, columns, rows_at_once));
-        return is_short ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
+        return split(rows, columns).narrow_end > 0 ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
     }
 
     static constexpr std::size_t scratch_bytes(row_variant variant, std::ptrdiff_t columns) {
-        if constexpr (may_be_short) {
-            if (variant == row_variant::lanes_along_rows) {
-                return short_rows::scratch_bytes(columns);
+        std::size_t bytes = long_rows::scratch_bytes(columns);
+        if (variant == row_variant::lanes_along_rows) {
+            if constexpr (has_wide) {
+                bytes = std::max(bytes, wide::scratch_bytes(columns));
+            } else if constexpr (has_narrow) {
+                bytes = std::max(bytes, narrow::scratch_bytes(columns));
             }
         }
-        return fused_rows<Group>::scratch_bytes(columns);
+        return bytes;
     }
 
     template <bool OneRow>
     static CALQUE_INLINE void run([[maybe_unused]] row_variant variant, arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) {
-        if constexpr (must_be_short) {
-            short_rows::run(a, rows, columns);
-        } else {
-            if constexpr (may_be_short) {
-                if (variant == row_variant::lanes_along_rows) {
-                    short_rows::run(a, rows, columns);
-                    return;
-                }
+        if constexpr (has_wide || has_narrow) {
+            if (variant == row_variant::lanes_along_rows) {
+                run_split(a, rows, columns);
+                return;
             }
-            if constexpr (!OneRow && has_kernel_of_one_row) {
-                if (rows == 1) {
-                    fused_rows<Group>::template run<true>(a, rows, columns);
-                    return;
-                }
+        }
+        if constexpr (!OneRow && has_kernel_of_one_row) {
+            if (rows == 1) {
+                long_rows::template run<true>(a, rows, columns);
+                return;
             }
-            fused_rows<Group>::template run<OneRow>(a, rows, columns);
+        }
+        if constexpr (has_long) {
+            long_rows::template run<OneRow>(a, rows, columns);
+        }
+    }
+
+private:
+    static CALQUE_INLINE void run_split(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        row_split const s = split(rows, columns);
+        if constexpr (has_wide) {
+            if (s.has_wide()) {
+                wide::run(a, s.wide_end, columns, 0);
+            }
+        }
+        if constexpr (has_narrow) {
+            if (s.has_narrow()) {
+                narrow::run(a, s.narrow_end, columns, s.wide_end);
+            }
+        }
+        if constexpr (has_long) {
+            if (s.has_long(rows)) {
+                long_rows::run(a, rows, columns, s.narrow_end);
+            }
         }
     }
 };

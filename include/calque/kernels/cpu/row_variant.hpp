@@ -5,31 +5,47 @@
 #include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 
+#include <algorithm>
+
 namespace calque {
 inline namespace v0 {
 namespace kernels {
 
 enum class row_variant : std::uint8_t { lanes_along_columns, lanes_along_rows };
 
-/// The groups of rows that lanes along the rows compute in lockstep, of so many rows, which may be dynamic.
-constexpr int groups_of_short_rows(extent_t rows) {
-    return is_static(rows) && rows <= simd::width ? 1 : thresholds::groups_of_short_rows;
-}
+/// How the rows of a call are divided: several groups of them at a time with a lane a row, then one group, and for the
+/// others lanes run along the columns.
+struct row_split {
+    std::ptrdiff_t wide_end = 0;
+    std::ptrdiff_t narrow_end = 0; // at least `wide_end`
+
+    constexpr bool has_wide() const { return wide_end > 0; }
+    constexpr bool has_narrow() const { return narrow_end > wide_end; }
+    constexpr bool has_long(std::ptrdiff_t rows) const { return rows > narrow_end; }
+};
 
 /// The row program of `Group` as far as the choice of a variant goes.
 struct row_traits {
     bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
     bool is_light = false;     // one walk along a row, or elements of which a register holds half a group
+    extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan) : is_light(plan.count == 1) {
         bool is_indexed = false;
+        int cost = 0;
         for (int i = 0; i < N; ++i) {
-            reduces |= detail::is_reduction(steps[i]);
-            is_indexed |= steps[i].index >= 0;
-            is_light |= steps[i].varies_along_columns && size_of(steps[i].type) > sizeof(float);
+            graph::step const& s = steps[i];
+            bool const is_reduction = detail::is_reduction(s);
+            bool const varies_by_row = s.varies_along_rows || plan.ready[i] > 0;
+            reduces |= is_reduction;
+            is_indexed |= s.index >= 0;
+            is_light |= s.varies_along_columns && size_of(s.type) > sizeof(float);
+            once_a_row += is_reduction ? in_lanes(thresholds::columns_of_a_fold) : 0;
+            cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
+        once_a_row += in_lanes(cost) / thresholds::instructions_of_a_column;
         may_be_short = reduces && !is_indexed;
     }
 
@@ -38,13 +54,32 @@ struct row_traits {
         return (is_light ? thresholds::long_light_row_groups : thresholds::long_row_groups) * simd::width;
     }
 
-    /// Lanes along the rows compute `rows_at_once` rows or none; lanes along the columns pay, for each row, as much as
-    /// for more registers of columns: for the tail, the fold of the lanes, what a row computes once. (Softmax, layer
-    /// norm and sums over 10 to 100 columns take the same time either way at about this number of rows.)
-    constexpr bool fill_lanes(extent_t rows, extent_t columns, extent_t rows_at_once) const {
-        extent_t const computed = (rows + rows_at_once - 1) / rows_at_once * rows_at_once;
-        return computed * columns < rows * (columns + (is_light ? 1 : 2) * simd::width);
+    /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
+    /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
+    /// if lanes run along the columns. `may_be_long`: there is a kernel for that.
+    constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
+        if (!may_be_short || (may_be_long && columns >= first_long_row())) {
+            return {};
+        }
+        constexpr extent_t group = simd::width;
+        constexpr extent_t block = group * thresholds::groups_of_short_rows;
+        bool const fills_a_block = columns >= thresholds::long_light_row_groups * group;
+        extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
+        extent_t const of_a_long_row = columns + once_a_row - saved;
+        extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));
+        extent_t const of_a_block = of_a_group * thresholds::percent_of_a_block_of_rows / 100;
+
+        auto const is_narrow = [&](extent_t n) { return !may_be_long || of_a_group < n * of_a_long_row; };
+        extent_t const rest = rows % block;
+        extent_t const narrow = is_narrow(rest % group) ? rest : rest >= group && is_narrow(group) ? group : 0;
+        extent_t const of_rest = (narrow + group - 1) / group * of_a_group + (rest - narrow) * of_a_long_row;
+        bool const is_rest_wide = rest > group && of_a_block < of_rest;
+        return is_rest_wide ? row_split{rows, rows} : row_split{rows - rest, rows - rest + narrow};
     }
+
+private:
+    /// The thresholds are for registers of 16 lanes.
+    static constexpr extent_t in_lanes(extent_t columns) { return columns * simd::width / 16; }
 };
 
 } // namespace kernels

@@ -66,8 +66,19 @@ inline constexpr int long_light_row_groups = 4;
 
 /// Groups of rows that lanes along the rows compute in lockstep: what a row computes once is a chain of some hundred
 /// cycles, which another group's hides. Measured with one, 4096 rows of 10: 1.23 for softmax, 1.40 for layer norm and
-/// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06.
+/// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06. Up to one group of rows: 1.25 to 1.5.
 inline constexpr int groups_of_short_rows = 2;
+
+/// What rows cost one way and the other, in columns of registers of 16 lanes (see `row_traits`): for lanes along the
+/// columns each row's reductions, what it computes once, in instructions a column, and what it saves if its columns
+/// fill a block; for a lane a row each group of rows, and two groups in lockstep in hundredths of one. Measured: sums
+/// of rows, softmax, layer norm and cross-entropy with its gradient, 1 to 32 rows of 4 to 127 columns, each way. What
+/// these figures choose takes 1.014 times the least time on average, 1.054 without a kernel for one group.
+inline constexpr std::ptrdiff_t columns_of_a_fold = 18;
+inline constexpr std::ptrdiff_t instructions_of_a_column = 4;
+inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
+inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 8;
+inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 160;
 
 /// Rows folded in registers before they are added to the totals of a column reduction, and groups of columns beside
 /// each other. Measured with 8 rows: 1.03 for 1000 x 1000, 1.12 to 1.19 for 64 x 128 and 33 x 333, 1.10 for 4000 x 4000
