@@ -124,11 +124,9 @@ private:
 
     template <int I>
     CALQUE_INLINE void load_tile(std::ptrdiff_t i, int n) const {
-        if (n < rows_at_once) { // lanes without a row compute with zeros
-            std::fill_n(tile<I>(), columns_ * rows_at_once, step_element<Group, I>{});
-        }
-        copy_transposed<cut_tiles::along_one_side>(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf],
-                                                   tile<I>(), rows_at_once);
+        // Lanes without a row compute with zeros.
+        transpose_to_lanes<rows_at_once>(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf],
+                                         tile<I>());
     }
 
     // ---- values that a row has once: a lane each

@@ -77,8 +77,8 @@ inline constexpr int groups_of_short_rows = 2;
 inline constexpr std::ptrdiff_t columns_of_a_fold = 18;
 inline constexpr std::ptrdiff_t instructions_of_a_column = 4;
 inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
-inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 8;
-inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 160;
+inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 5;
+inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
 
 /// Rows folded in registers before they are added to the totals of a column reduction, and groups of columns beside
 /// each other. Measured with 8 rows: 1.03 for 1000 x 1000, 1.12 to 1.19 for 64 x 128 and 33 x 333, 1.10 for 4000 x 4000

@@ -83,8 +83,9 @@ CALQUE_INLINE void transpose_registers(R (&r)[Lanes]) {
 namespace detail {
 
 /// Writes element (i, j) of a tile at `in` to (j, i) at `out`: of 1 to `tile_extent<T>` rows and columns, all of them
-/// where `AllRows` and `AllColumns` say so. Strides are those of rows, in elements.
-template <bool AllRows, bool AllColumns, class T>
+/// where `AllRows` and `AllColumns` say so. Strides are those of rows, in elements. `Pads`: rows that are not there,
+/// which may be all, are written as zeros.
+template <bool AllRows, bool AllColumns, bool Pads = false, class T>
 CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
                                   std::ptrdiff_t out_stride) {
     using carrier = detail::carrier<T>; // simd::load may alias
@@ -104,7 +105,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
     simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
         auto* const row = reinterpret_cast<carrier*>(out + i * out_stride);
         if (AllColumns || i < columns) {
-            if constexpr (AllRows) {
+            if constexpr (AllRows || Pads) {
                 simd::store(row, r[i]);
             } else {
                 simd::store_n(row, r[i], rows);
@@ -114,10 +115,10 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
 }
 
 /// A tile that is cut off: out of line, since each has hundreds of instructions.
-template <bool AllRows, bool AllColumns, class T>
+template <bool AllRows, bool AllColumns, bool Pads = false, class T>
 CALQUE_NOINLINE void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
-                                                  std::ptrdiff_t out_stride) {
-    transpose_tile<AllRows, AllColumns>(in, in_stride, rows, columns, out, out_stride);
+                                        std::ptrdiff_t out_stride) {
+    transpose_tile<AllRows, AllColumns, Pads>(in, in_stride, rows, columns, out, out_stride);
 }
 
 } // namespace detail
@@ -166,6 +167,28 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
                 }
             }
         }
+    }
+}
+
+/// Writes element (i, j) of a matrix of few columns to (j, i) of `out`, whose rows have `Lanes` elements: zeros where
+/// `in` has no row.
+template <int Lanes, class T>
+void transpose_to_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out) {
+    if (rows == Lanes) {
+        copy_transposed<cut_tiles::along_one_side>(in, rows, columns, in_stride, out, Lanes);
+    } else if constexpr (detail::has_tiles<T>) {
+        constexpr int extent = tile_extent<T>;
+        for (std::ptrdiff_t j = 0; j < columns; j += extent) {
+            int const width = static_cast<int>(std::min<std::ptrdiff_t>(extent, columns - j));
+            for (int i = 0; i < Lanes; i += extent) {
+                int const height = std::clamp(static_cast<int>(rows) - i, 0, extent);
+                detail::transpose_cut_tile<false, false, true>(in + i * in_stride + j, in_stride, height, width,
+                                                               out + j * Lanes + i, Lanes);
+            }
+        }
+    } else {
+        std::fill_n(out, columns * Lanes, T{});
+        copy_transposed(in, rows, columns, in_stride, out, Lanes);
     }
 }
 
