@@ -74,7 +74,7 @@ TEST_CASE("a plan says which way lanes run") {
     CHECK(!has_lanes_along_rows(sums, noise<float, 2>({4096, 100}, 1)));
     CHECK(has_lanes_along_rows(soft, with_shape<calque::dyn, 3>(noise<float, 2>({1, 3}, 1))));
     CHECK(has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<32, 5>>(noise<float, 2>({32, 5}, 1))));
-    CHECK(!has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<2, 5>>(noise<float, 2>({2, 5}, 1))));
+    CHECK(!has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<1, 5>>(noise<float, 2>({1, 5}, 1))));
 }
 
 TEST_CASE("softmax and its kin") {

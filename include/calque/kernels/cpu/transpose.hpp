@@ -115,10 +115,10 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
 }
 
 /// A tile that is cut off: out of line, since each has hundreds of instructions.
-template <bool AllRows, bool AllColumns, bool Pads = false, class T>
+template <bool AllRows, bool AllColumns, class T>
 CALQUE_NOINLINE void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
                                         std::ptrdiff_t out_stride) {
-    transpose_tile<AllRows, AllColumns, Pads>(in, in_stride, rows, columns, out, out_stride);
+    transpose_tile<AllRows, AllColumns>(in, in_stride, rows, columns, out, out_stride);
 }
 
 } // namespace detail
@@ -170,25 +170,39 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
     }
 }
 
-/// Writes element (i, j) of a matrix of few columns to (j, i) of `out`, whose rows have `Lanes` elements: zeros where
-/// `in` has no row.
-template <int Lanes, class T>
-void transpose_to_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out) {
-    if (rows == Lanes) {
-        copy_transposed<cut_tiles::along_one_side>(in, rows, columns, in_stride, out, Lanes);
-    } else if constexpr (detail::has_tiles<T>) {
-        constexpr int extent = tile_extent<T>;
+namespace detail {
+
+/// `transpose_to_lanes` for fewer rows than lanes. Out of line: one for any number of lanes.
+template <class T>
+CALQUE_NOINLINE void transpose_and_pad(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                       std::ptrdiff_t in_stride, T* out, std::ptrdiff_t lanes) {
+    if constexpr (has_tiles<T>) {
+        constexpr std::ptrdiff_t extent = tile_extent<T>;
         for (std::ptrdiff_t j = 0; j < columns; j += extent) {
-            int const width = static_cast<int>(std::min<std::ptrdiff_t>(extent, columns - j));
-            for (int i = 0; i < Lanes; i += extent) {
-                int const height = std::clamp(static_cast<int>(rows) - i, 0, extent);
-                detail::transpose_cut_tile<false, false, true>(in + i * in_stride + j, in_stride, height, width,
-                                                               out + j * Lanes + i, Lanes);
+            int const width = static_cast<int>(std::min(extent, columns - j));
+            for (std::ptrdiff_t i = 0; i < lanes; i += extent) {
+                int const height = static_cast<int>(std::clamp<std::ptrdiff_t>(rows - i, 0, extent));
+                transpose_tile<false, false, true>(in + i * in_stride + j, in_stride, height, width,
+                                                   out + j * lanes + i, lanes);
             }
         }
     } else {
-        std::fill_n(out, columns * Lanes, T{});
-        copy_transposed(in, rows, columns, in_stride, out, Lanes);
+        std::fill_n(out, columns * lanes, T{});
+        copy_transposed(in, rows, columns, in_stride, out, lanes);
+    }
+}
+
+} // namespace detail
+
+/// Writes element (i, j) of a matrix of few columns to (j, i) of `out`, whose rows have `Lanes` elements: zeros where
+/// `in` has no row.
+template <int Lanes, class T>
+CALQUE_INLINE void transpose_to_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                      std::ptrdiff_t in_stride, T* out) {
+    if (rows == Lanes) {
+        copy_transposed<cut_tiles::along_one_side>(in, rows, columns, in_stride, out, Lanes);
+    } else {
+        detail::transpose_and_pad(in, rows, columns, in_stride, out, Lanes);
     }
 }
 
