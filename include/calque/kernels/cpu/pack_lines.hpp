@@ -6,6 +6,7 @@
 // these are ordinary loads.
 #pragma once
 
+#include <calque/core/dtype.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 
 namespace calque {
