@@ -68,6 +68,10 @@ public:
     /// where all others broadcast to it for certain; -1: none.
     constexpr sequence<node_id> const& equal_inputs() const { return equal_inputs_; }
 
+    /// The symbol of a node's dynamic extent; symbols are less than `count()`.
+    constexpr int of(node_id id, int axis) const { return at(id, axis); }
+    constexpr int count() const { return last_symbol_ + 1; }
+
     /// Whether two nodes have the same extent along an axis in every call.
     constexpr bool are_equal(node_id a, node_id b, int axis) const {
         extent_t const declared = g_.shape(a)[axis];

@@ -268,7 +268,8 @@ struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>
     static constexpr bool is_ambiguous = graph::is_ambiguous(traced::graph.view());
     /// Whether a plan must check that no dynamic extent broadcasts.
     static constexpr bool relies_on_equal_extents =
-        is_ambiguous && passes::relies_on_equal_extents(traced::graph.view());
+        is_ambiguous &&
+        (passes::relies_on_equal_extents(traced::graph.view()) || passes::assumes_extents(traced::graph.view()));
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
         relies_on_equal_extents ||
