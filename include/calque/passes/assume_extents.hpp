@@ -120,16 +120,10 @@ constexpr bool assumes_extents(Graph const& g) {
     return g.region_count <= 1 && detail::folds_dynamic_axes(g) && detail::extent_assumptions<Graph>(g).is_any();
 }
 
-/// Writes to `to` the graph with the extents that are assumed of its arguments; returns false if it assumes none.
+/// Writes to `to` a graph that assumes extents with those; returns false if it has errors then: no call has them.
 template <class Graph, class Builder>
 constexpr bool assume_extents(Graph const& from, Builder& to) {
-    if (from.region_count > 1 || !detail::folds_dynamic_axes(from)) {
-        return false;
-    }
     detail::extent_assumptions<Graph> const assumptions(from);
-    if (!assumptions.is_any()) {
-        return false;
-    }
     graph::node_map images(from, to);
     for (graph::node_id id = 0; id < from.node_count; ++id) {
         graph::node const& n = from[id];

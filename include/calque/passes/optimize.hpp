@@ -2,7 +2,6 @@
 // The passes that every graph goes through before it is scheduled.
 #pragma once
 
-#include <calque/passes/assume_extents.hpp>
 #include <calque/passes/contract.hpp>
 #include <calque/passes/reverse_axes.hpp>
 #include <calque/passes/simplify.hpp>
@@ -11,21 +10,11 @@ namespace calque {
 inline namespace v0 {
 namespace passes {
 
-namespace detail {
-
-template <class Graph, class Builder>
-constexpr void simplify_assumed(Graph const& from, Builder& to) {
-    Builder assumed;
-    simplify(assume_extents(from, assumed) ? assumed.view() : from, to);
-}
-
-} // namespace detail
-
 /// What is traced, as the executors run it: simplified, contracted, without dead nodes.
 template <class Graph, class Builder>
 constexpr void optimize(Graph const& from, Builder& to) {
     Builder simple;
-    detail::simplify_assumed(from, simple);
+    simplify(from, simple);
     contract(simple.view(), to);
 }
 
@@ -34,7 +23,7 @@ constexpr void optimize(Graph const& from, Builder& to) {
 template <class Graph, class Builder>
 constexpr void optimize_by_columns(Graph const& from, std::uint64_t arguments, Builder& to) {
     Builder simple;
-    detail::simplify_assumed(from, simple);
+    simplify(from, simple);
     if (from.region_count > 1) {
         contract(simple.view(), to);
         return;

@@ -5,6 +5,7 @@
 #include <calque/graph/alike.hpp>
 #include <calque/graph/extent_symbols.hpp>
 #include <calque/graph/regions.hpp>
+#include <calque/passes/assume_extents.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
 #include <calque/trace/trace.hpp>
@@ -18,12 +19,25 @@ template <std::uint64_t ByColumns, class F, class... Specs>
 struct optimized_program {
     using traced = calque::detail::program<F, Specs...>;
 
+    /// Whether the kernels are made for extents that only a call knows. (Looked for apart: compilers limit the steps of
+    /// one evaluation.)
+    static constexpr bool assumes_extents = passes::assumes_extents(traced::graph.view());
+
 private:
     static constexpr void optimize(graph::builder& to) {
-        if constexpr (ByColumns == 0) {
-            passes::optimize(traced::graph.view(), to);
+        if constexpr (assumes_extents) {
+            graph::builder assumed;
+            bool const is_possible = passes::assume_extents(traced::graph.view(), assumed);
+            optimize(is_possible ? assumed.view() : traced::graph.view(), to);
         } else {
-            passes::optimize_by_columns(traced::graph.view(), ByColumns, to);
+            optimize(traced::graph.view(), to);
+        }
+    }
+    static constexpr void optimize(graph::graph_view const& from, graph::builder& to) {
+        if constexpr (ByColumns == 0) {
+            passes::optimize(from, to);
+        } else {
+            passes::optimize_by_columns(from, ByColumns, to);
         }
     }
 
@@ -269,7 +283,7 @@ struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>
     /// Whether a plan must check that no dynamic extent broadcasts.
     static constexpr bool relies_on_equal_extents =
         is_ambiguous &&
-        (passes::relies_on_equal_extents(traced::graph.view()) || passes::assumes_extents(traced::graph.view()));
+        (passes::relies_on_equal_extents(traced::graph.view()) || compiled_for_orders::source::assumes_extents);
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
         relies_on_equal_extents ||

@@ -28,12 +28,18 @@ class row_kernel {
     static constexpr bool is_known = is_static(rows_known) && is_static(columns_known);
     static constexpr row_split split_known =
         traits.split(is_known ? rows_known : 0, is_known ? columns_known : 0, true);
+    /// The fewer columns, the sooner a few rows have a lane each.
+    static constexpr bool are_too_few =
+        is_static(rows_known) && rows_known <= simd::width && !traits.split(rows_known, 1, true).has_narrow();
     static constexpr bool has_wide =
         is_known ? split_known.has_wide() : may_be_short && !(is_static(rows_known) && rows_known <= simd::width);
-    static constexpr bool has_narrow = is_known ? split_known.has_narrow() : may_be_short;
+    static constexpr bool has_narrow = is_known ? split_known.has_narrow() : may_be_short && !are_too_few;
     static constexpr bool has_long = is_known ? split_known.has_long(rows_known) : !must_be_short;
 
     static constexpr row_split split(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if (!has_wide && !has_narrow) {
+            return {};
+        }
         if (is_known && rows != rows_known) { // loops around take the others: one kernel that is there does these
             return {has_wide ? rows : 0, has_wide || has_narrow ? rows : 0};
         }
