@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// error(g++): calque: extent: only the call knows the extent: use it beside a traced value, as in sum\(x\) /
-// x.extent\(0\), or in a list of extents: float\[dyn\] error(clang):
-// the_compiler_knows_the_extent<.*calque::spec<float, -1>.*only the call knows the extent first
+// error(g++): calque: extent: only the call knows the extent: use it beside a traced value, as in sum.*: float\[dyn\]
+// error(clang): the_compiler_knows_the_extent<.*calque::spec<float, -1>.*only the call knows the extent
+// first
 #include <calque/trace/elementwise.hpp>
 #include <calque/trace/trace.hpp>
 
