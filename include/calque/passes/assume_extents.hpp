@@ -16,18 +16,24 @@ namespace detail {
 
 using namespace graph;
 
-/// Whether some reduction folds an axis whose extent only the call knows.
+/// Calls `fn(input, axis)` for each axis whose extent only the call knows and that a reduction folds.
 template <class Graph>
-constexpr bool folds_dynamic_axes(Graph const& g) {
+constexpr void for_each_folded_dynamic_axis(Graph const& g, auto fn) {
     for (node_id id = 0; id < g.node_count; ++id) {
         node const& n = g[id];
         for (int axis = 0; info(n.op).kind == op_kind::reduction && axis < g.shape(id).rank; ++axis) {
             if (graph::contains(n.attribute, axis) && g.input_shape(n, 0)[axis] == dyn) {
-                return true;
+                fn(g.input(n, 0), axis);
             }
         }
     }
-    return false;
+}
+
+template <class Graph>
+constexpr bool folds_dynamic_axes(Graph const& g) {
+    bool any = false;
+    for_each_folded_dynamic_axis(g, [&](node_id, int) { any = true; });
+    return any;
 }
 
 /// What is assumed of the dynamic extents of a graph without regions.
@@ -44,15 +50,10 @@ public:
                 }
             });
         }
-        for (node_id id = 0; id < g.node_count; ++id) {
-            node const& n = g[id];
-            for (int axis = 0; info(n.op).kind == op_kind::reduction && axis < g.shape(id).rank; ++axis) {
-                if (graph::contains(n.attribute, axis) && g.input_shape(n, 0)[axis] == dyn) {
-                    int const symbol = symbols_.of(g.input(n, 0), axis);
-                    note(assumed_[symbol], met_[symbol]);
-                }
-            }
-        }
+        for_each_folded_dynamic_axis(g, [&](node_id input, int axis) {
+            int const symbol = symbols_.of(input, axis);
+            note(assumed_[symbol], met_[symbol]);
+        });
         // What is joined of several dynamic extents has the one that all of them are assumed to have.
         for (node_id id = g.node_count - 1; id >= 0; --id) {
             for_each_meeting(id, [&](int symbol, node_id joined, int axis) {
