@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The one place that knows which xsimd is installed: 8.1 (Debian 12) to 14. (core/compatibility_xtensor.hpp: xtensor.)
 //
-// calque takes from xsimd the choice of the architecture, the register types and, where neither the compilers' vector
-// types nor a few intrinsics say it as well, operations. It keeps away from what differs between the versions or is
-// wrong in one of them:
+// calque takes from xsimd the choice of the architecture and the register types: a small part of it, which compiles in
+// a tenth of the time. Its operations are left where neither the compilers' vector types nor a few intrinsics say it as
+// well (kernels/cpu/registers_xsimd.hpp). It keeps away from what differs between the versions or is wrong in one of
+// them:
 // - 8.1: `x != x` is false for NaN on AVX2 and AVX-512, fma is not fused on AVX-512, round() of doubles is wrong on
 //   AVX-512 with clang 19, integers have no division and 8- and 16-bit integers no multiplication, batch_bool no mask;
 // - both: pow is off by 70 ULP, erf of doubles by 68, exp loses denormal results, log is wrong for denormals.
@@ -12,7 +13,7 @@
 
 #include <calque/core/config.hpp>
 
-#include <xsimd/xsimd.hpp>
+#include <xsimd/config/xsimd_arch.hpp>
 
 #if XSIMD_VERSION_MAJOR < 8
 #error "calque: xsimd 8.1 or newer is needed"
@@ -26,19 +27,7 @@ namespace compatibility {
 ///
 /// Never keep an `xsimd::batch` itself: g++ 12 copies that struct through the stack.
 template <class T>
-using register_of = typename xsimd::batch<T>::register_type;
-
-// What a kernel needs beyond the operators of vector types, on architectures for which calque has no intrinsics.
-template <class T>
-CALQUE_INLINE register_of<T> sqrt(register_of<T> x) {
-    return xsimd::sqrt(xsimd::batch<T>(x));
-}
-
-/// a * b + c: fused on ARM, where xsimd has the instruction; 8.1's is not fused on AVX-512, which never comes here.
-template <class T>
-CALQUE_INLINE register_of<T> fma(register_of<T> a, register_of<T> b, register_of<T> c) {
-    return xsimd::fma(xsimd::batch<T>(a), xsimd::batch<T>(b), xsimd::batch<T>(c));
-}
+using register_of = typename xsimd::types::simd_register<T, xsimd::default_arch>::register_type;
 
 } // namespace compatibility
 } // namespace v0

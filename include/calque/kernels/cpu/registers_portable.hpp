@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The arithmetic of registers that the compilers' vector types lack, written with them: for every architecture, where
-// no overload for a concrete register (registers_x86.hpp, registers_avx512.hpp) is better.
+// no overload for a concrete register (registers_x86.hpp, registers_avx512.hpp, registers_xsimd.hpp) is better.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
@@ -69,14 +69,10 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
     store(p, r);
 }
 
-/// a * b + c, rounded once where the architecture has such an instruction (`has_fused_multiply`), else twice.
+/// a * b + c. Where an architecture has an instruction that rounds once (`has_fused_multiply`), it has an overload.
 template <class R>
 CALQUE_INLINE R fma(R a, R b, R c) {
-    if constexpr (has_fused_multiply) {
-        return compatibility::fma<element_of<R>>(a, b, c);
-    } else {
-        return a * b + c;
-    }
+    return a * b + c;
 }
 
 /// c - a * b, rounded like `fma`.
@@ -102,11 +98,6 @@ template <class R>
 CALQUE_INLINE R multiply_low_halves(R a, R b) {
     auto const low = splat(std::uint64_t{0xffffffff});
     return (a & low) * (b & low);
-}
-
-template <class R>
-CALQUE_INLINE R sqrt(R x) {
-    return compatibility::sqrt<element_of<R>>(x);
 }
 
 /// The greater of `a` and `b`, and `b` if either is NaN or both are zeros: what one x86 instruction does.

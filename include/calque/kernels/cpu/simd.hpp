@@ -3,7 +3,8 @@
 //
 // Registers are the vector types of the compilers, to which both g++ and clang give the operators + - * / < == ?: []
 // on every architecture. What those lack is written with them (registers_portable.hpp) or, on x86, as overloads with
-// intrinsics (registers_x86.hpp, registers_avx512.hpp): kernels never see which one they got. The architecture is the
+// intrinsics (registers_x86.hpp, registers_avx512.hpp), elsewhere with xsimd (registers_xsimd.hpp): kernels never see
+// which one they got. The architecture is the
 // one that the compiler's flags name; run-time dispatch needs a translation unit each, which headers cannot be.
 #pragma once
 
@@ -16,6 +17,8 @@
 #else
 #if defined(__x86_64__) || defined(__i386__)
 #include <calque/kernels/cpu/registers_x86.hpp>
+#else
+#include <calque/kernels/cpu/registers_xsimd.hpp>
 #endif
 #include <calque/kernels/cpu/registers_masks.hpp>
 #define CALQUE_AVX512 0
@@ -29,6 +32,8 @@ namespace simd {
 
 #if CALQUE_AVX512
 static_assert(width == 16, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
+#elif defined(__AVX__) && !defined(__AVX512F__)
+static_assert(width == 8, "calque: XSIMD_DEFAULT_ARCH must be the architecture that the compiler's flags name");
 #else
 static_assert(width <= 8, "calque: of AVX-512 it needs F, BW, DQ and VL (-march=skylake-avx512 or newer)");
 #endif
