@@ -18,20 +18,24 @@ namespace detail {
 using words_register = reg<std::uint64_t>;
 inline constexpr int blocks_at_once = lanes<std::uint64_t>;
 
+// Templates of their register, so that only what draws random numbers compiles them.
+
 /// The words of some blocks: counters to begin with, random in the end.
+template <class Words>
 struct block_words {
-    words_register word[4];
+    Words word[4];
 };
 
 /// All rounds, under a key a lane.
-CALQUE_INLINE void mix(block_words& w, words_register key) {
+template <class Words>
+CALQUE_INLINE void mix(block_words<Words>& w, Words key) {
     auto const multiplier0 = splat(std::uint64_t{philox::multipliers[0]});
     auto const multiplier1 = splat(std::uint64_t{philox::multipliers[1]});
-    words_register key0 = key;
-    words_register key1 = key >> 32;
+    Words key0 = key;
+    Words key1 = key >> 32;
     unroll<philox::rounds>([&](auto) CALQUE_INLINE_LAMBDA {
-        words_register const product0 = multiply_low_halves(w.word[0], multiplier0);
-        words_register const product1 = multiply_low_halves(w.word[2], multiplier1);
+        Words const product0 = multiply_low_halves(w.word[0], multiplier0);
+        Words const product1 = multiply_low_halves(w.word[2], multiplier1);
         w.word[0] = (product1 >> 32) ^ w.word[1] ^ key0;
         w.word[1] = product1;
         w.word[2] = (product0 >> 32) ^ w.word[3] ^ key1;
@@ -42,31 +46,33 @@ CALQUE_INLINE void mix(block_words& w, words_register key) {
 }
 
 /// Two words as one of 64 bits, the first in its low half.
-CALQUE_INLINE words_register join_words(words_register low, words_register high) {
+template <class Words>
+CALQUE_INLINE Words join_words(Words low, Words high) {
     return (low & splat(std::uint64_t{0xffffffff})) | high << 32;
 }
 
 /// The blocks from `first` on as two registers of words in the order in which they stand in memory.
+template <class Words>
 struct ordered_words {
-    words_register first, second;
+    Words first, second;
 };
 
-CALQUE_INLINE ordered_words random_blocks(std::uint64_t key, std::uint64_t first) {
+template <class Words>
+CALQUE_INLINE ordered_words<Words> random_blocks(std::uint64_t key, std::uint64_t first) {
     constexpr int n = blocks_at_once;
     // Interleaving the words' halves, of neighbouring lanes, is one instruction; it puts block i of the first register
     // into lane 2 i, and of the second into lane 2 i + 1.
-    auto const order = indices<n>([](auto... i) CALQUE_INLINE_LAMBDA {
-        return words_register{static_cast<std::uint64_t>(i % 2 * (n / 2) + i / 2)...};
-    });
-    words_register const number = splat(first) + order;
-    block_words w{{number, number >> 32, words_register{}, words_register{}}};
+    auto const order = indices<n>(
+        [](auto... i) CALQUE_INLINE_LAMBDA { return Words{static_cast<std::uint64_t>(i % 2 * (n / 2) + i / 2)...}; });
+    Words const number = splat(first) + order;
+    block_words<Words> w{{number, number >> 32, Words{}, Words{}}};
     mix(w, splat(key));
-    words_register const front = join_words(w.word[0], w.word[1]);
-    words_register const back = join_words(w.word[2], w.word[3]);
+    Words const front = join_words(w.word[0], w.word[1]);
+    Words const back = join_words(w.word[2], w.word[3]);
     return indices<n>([&](auto... i) CALQUE_INLINE_LAMBDA {
-        return ordered_words{
-            bits_as<words_register>(__builtin_shufflevector(front, back, (i / 2 * 2 + i % 2 * n)...)),
-            bits_as<words_register>(__builtin_shufflevector(front, back, (i / 2 * 2 + i % 2 * n + 1)...))};
+        return ordered_words<Words>{
+            bits_as<Words>(__builtin_shufflevector(front, back, (i / 2 * 2 + i % 2 * n)...)),
+            bits_as<Words>(__builtin_shufflevector(front, back, (i / 2 * 2 + i % 2 * n + 1)...))};
     });
 }
 
@@ -76,7 +82,7 @@ CALQUE_INLINE pack<T, U> aligned_random_bits(std::uint64_t key, std::uint64_t fi
     using P = pack<T, U>;
     P p;
     unroll<(P::registers + 1) / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
-        ordered_words const words = random_blocks(key, first_block + i * blocks_at_once);
+        auto const words = random_blocks<words_register>(key, first_block + i * blocks_at_once);
         p.r[2 * i] = bits_as<reg<T>>(words.first);
         if constexpr (2 * i + 1 < P::registers) {
             p.r[2 * i + 1] = bits_as<reg<T>>(words.second);
@@ -117,7 +123,8 @@ template <int U>
 CALQUE_INLINE pack<std::uint64_t, U> random_word(pack<std::uint64_t, U> key, pack<std::uint64_t, U> place) {
     return pack<std::uint64_t, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
         detail::words_register const number = place.r[i] >> 1;
-        detail::block_words w{{number, number >> 32, detail::words_register{}, detail::words_register{}}};
+        detail::block_words<detail::words_register> w{
+            {number, number >> 32, detail::words_register{}, detail::words_register{}}};
         detail::mix(w, key.r[i]);
         detail::words_register const is_back = detail::words_register{} - (place.r[i] & splat(std::uint64_t{1}));
         return (detail::join_words(w.word[0], w.word[1]) & ~is_back) |
@@ -129,8 +136,8 @@ CALQUE_INLINE pack<std::uint64_t, U> random_word(pack<std::uint64_t, U> key, pac
 template <int U>
 CALQUE_INLINE pack<std::uint64_t, U> derive_key(pack<std::uint64_t, U> key, pack<std::uint64_t, U> number) {
     return pack<std::uint64_t, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
-        detail::block_words w{{number.r[i], number.r[i] >> 32, detail::words_register{},
-                               splat(static_cast<std::uint64_t>(philox::purpose::keys))}};
+        detail::block_words<detail::words_register> w{{number.r[i], number.r[i] >> 32, detail::words_register{},
+                                                       splat(static_cast<std::uint64_t>(philox::purpose::keys))}};
         detail::mix(w, key.r[i]);
         return detail::join_words(w.word[0], w.word[1]);
     });
