@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -40,9 +39,10 @@ struct cache_limits {
 /// that nobody is inside a call any more.
 template <class Tag, class Key, class Plan>
 class plan_cache {
+    using keyed_entry = detail::keyed_entry<Key>;
     using entry = detail::cache_entry<Key, Plan>;
     using line = detail::cache_line<Key, Plan>;
-    using table = detail::slot_table<entry>;
+    using table = detail::slot_table<keyed_entry>;
 
 public:
     explicit plan_cache(cache_limits limits)
@@ -52,7 +52,7 @@ public:
     plan_cache& operator=(plan_cache const&) = delete;
 
     ~plan_cache() {
-        by_age_.for_each([](entry* e) { delete e; });
+        by_age_.for_each([](keyed_entry* e) { delete e; });
         delete table_.load(std::memory_order_relaxed);
     }
 
@@ -82,11 +82,11 @@ public:
     template <class Fn>
     bool peek(Key const& key, Fn&& fn) const {
         std::lock_guard lock(mutex_);
-        entry const* e = locked_table().find(key, key.hash());
+        keyed_entry const* e = locked_table().find(key, key.hash());
         if (e == nullptr) {
             return false;
         }
-        fn(e->plan);
+        fn(plan_of(*e));
         return true;
     }
 
@@ -98,7 +98,7 @@ public:
     template <class Fn>
     void for_each(Fn&& fn) const {
         std::lock_guard lock(mutex_);
-        by_age_.for_each([&](entry const* e) { fn(e->key, e->plan); });
+        by_age_.for_each([&](keyed_entry const* e) { fn(e->key, plan_of(*e)); });
     }
 
     /// Plans that were made and kept. Every find that returned is a trace or a hit.
@@ -115,7 +115,7 @@ public:
         detail::garbage unused; // freed after the lock is
         std::lock_guard lock(mutex_);
         locked_table().erase_all();
-        by_age_.for_each([&](entry* e) { retired_.add(e); });
+        by_age_.for_each([&](keyed_entry* e) { retired_.add(e); });
         by_age_.clear();
         bytes_ = 0;
         size_.store(0, std::memory_order_relaxed);
@@ -124,6 +124,8 @@ public:
     }
 
 private:
+    static Plan const& plan_of(keyed_entry const& e) { return static_cast<entry const&>(e).plan; }
+
     static void count_hit(detail::cache_seat& seat) {
         seat.hits.store(seat.hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
@@ -154,7 +156,7 @@ private:
                 t = now;
                 continue;
             }
-            if (entry* e = t->find(key, hash, seat.plan)) {
+            if (keyed_entry* e = t->find(key, hash, seat.plan)) {
                 use(*e, me);
                 count_hit(seat);
                 return &point_line_at(*e, seat, version);
@@ -173,7 +175,7 @@ private:
         detail::garbage unused; // freed after the lock is
         std::unique_lock lock(mutex_);
         for (;;) {
-            if (entry* e = locked_table().find(key, hash)) {
+            if (keyed_entry* e = locked_table().find(key, hash)) {
                 return hit_under_lock(*e);
             }
             if (!in_flight_.must_wait_for(key)) {
@@ -184,26 +186,28 @@ private:
         typename detail::in_flight_list<Key>::scope in_flight(in_flight_, lock, key);
         std::uint64_t const traces_before = trace_count();
         lock.unlock();
-        auto fresh = std::make_unique<entry>(key, hash, make);
+        entry& fresh = *new entry(key, hash, make);
+        unused.add(&fresh); // until it is published
         lock.lock();
         if (trace_count() != traces_before) {
-            if (entry* e = locked_table().find(key, hash)) { // made by a call inside `make`, or beside one
-                unused.add(fresh.release());
+            if (keyed_entry* e = locked_table().find(key, hash)) { // made by a call inside `make`, or beside one
                 return hit_under_lock(*e);
             }
         }
-        entry& e = insert(std::move(fresh));
+        make_room_for(fresh);
+        unused.take_back();
+        publish(fresh);
         detail::cache_seat& seat = line_.record->seat_at(total_, seat_number_);
-        seat.plan.store(&e); // no longer the plan of the line, which may just have been evicted
+        seat.plan.store(&fresh); // no longer the plan of the line, which may just have been evicted
         if (retired_.is_due()) {
             retired_.sweep(records_, seat_number_, unused);
         }
-        return point_line_at(e, seat, version_.load(std::memory_order_relaxed));
+        return point_line_at(fresh, seat, version_.load(std::memory_order_relaxed));
     }
 
     // From here on: under the lock, but for `use` and `point_line_at`.
 
-    Plan const& hit_under_lock(entry& e) {
+    Plan const& hit_under_lock(keyed_entry& e) {
         detail::thread_record& me = *line_.record;
         detail::cache_seat& seat = me.seat_at(total_, seat_number_);
         seat.plan.store(&e); // nothing is freed without the lock, so the entry needs no second look
@@ -212,10 +216,10 @@ private:
         return point_line_at(e, seat, version_.load(std::memory_order_relaxed));
     }
 
-    /// Makes room for a new entry and publishes it. Allocates before it changes what readers see.
-    CALQUE_NOINLINE entry& insert(std::unique_ptr<entry> fresh) {
-        while (by_age_.size() != 0 && is_full_with(fresh->bytes)) {
-            entry* const oldest = by_age_.pop_oldest();
+    /// Allocates, so that publishing cannot throw.
+    CALQUE_NOINLINE void make_room_for(keyed_entry const& fresh) {
+        while (by_age_.size() != 0 && is_full_with(fresh.bytes)) {
+            keyed_entry* const oldest = by_age_.pop_oldest();
             locked_table().erase(oldest);
             bytes_ -= oldest->bytes;
             retired_.add(oldest);
@@ -225,17 +229,18 @@ private:
         if (!locked_table().has_room()) {
             replace_table();
         }
+    }
+
+    CALQUE_NOINLINE void publish(keyed_entry& fresh) {
         last_miss_ = std::max(last_miss_, clock_.load(std::memory_order_relaxed)) + 1;
         clock_.store(last_miss_ + 1, std::memory_order_relaxed); // a hit from now on is later than this
-        fresh->used.store(last_miss_, std::memory_order_relaxed);
-        entry& e = *fresh.release();
-        locked_table().insert(&e);
-        by_age_.push(&e);
-        bytes_ += e.bytes;
+        fresh.used.store(last_miss_, std::memory_order_relaxed);
+        locked_table().insert(&fresh);
+        by_age_.push(&fresh);
+        bytes_ += fresh.bytes;
         size_.store(by_age_.size(), std::memory_order_relaxed);
         traces_.store(traces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         change_version();
-        return e;
     }
 
     bool is_full_with(std::size_t more_bytes) const {
@@ -244,9 +249,9 @@ private:
     }
 
     CALQUE_COLD void replace_table() {
-        auto larger = std::make_unique<table>(by_age_.size() + 1);
-        by_age_.for_each([&](entry* e) { larger->insert(e); });
-        table* const old = table_.exchange(larger.release());
+        table* const larger = new table(by_age_.size() + 1);
+        by_age_.for_each([&](keyed_entry* e) { larger->insert(e); });
+        table* const old = table_.exchange(larger);
         old->erase_all(); // who still reads it must not find what is evicted from the new one
         retired_.add(old);
     }
@@ -261,7 +266,7 @@ private:
     /// While one thread has the cache to itself, every change from one plan to another ticks the clock, and the order
     /// of uses is exact. Between several threads the clock ticks at misses only, so that hits do not fight over it:
     /// uses between the same two misses count as simultaneous.
-    void use(entry& e, detail::thread_record const& me) {
+    void use(keyed_entry& e, detail::thread_record const& me) {
         std::uint64_t now = clock_.load(std::memory_order_relaxed);
         if (total_->sole_user.load(std::memory_order_relaxed) == &me) {
             clock_.store(++now, std::memory_order_relaxed);
@@ -271,11 +276,11 @@ private:
         }
     }
 
-    static Plan const& point_line_at(entry const& e, detail::cache_seat& seat, std::uint64_t version) {
+    static Plan const& point_line_at(keyed_entry const& e, detail::cache_seat& seat, std::uint64_t version) {
         line& here = line_;
         here.version = version;
         here.key = e.key;
-        here.plan = &e.plan;
+        here.plan = &plan_of(e);
         here.seat = &seat;
         here.entry = &e;
         return *here.plan;
@@ -295,7 +300,7 @@ private:
     alignas(64) mutable std::mutex mutex_;
     cache_limits const limits_;
     detail::in_flight_list<Key> in_flight_;
-    detail::recency_queue<entry> by_age_; // owns the entries
+    detail::recency_queue<keyed_entry> by_age_; // owns the entries
     detail::retired_list retired_;
     std::size_t bytes_ = 0;
     std::uint64_t last_miss_ = 0; // the clock never falls behind it, whatever a racing `use` stores

@@ -23,18 +23,26 @@ std::size_t bytes_of(Plan const& plan) {
     }
 }
 
-template <class Key, class Plan>
-struct cache_entry : reclaimable {
-    /// `make()` returns the plan, which is made in its place.
-    template <class Make>
-    cache_entry(Key const& k, std::uint64_t its_hash, Make& make)
-        : key(k), hash(its_hash), plan(make()), bytes(bytes_of(plan)) {}
+/// What is known of an entry whatever its plan is: tables and queues are the same for all plans.
+template <class Key>
+struct keyed_entry : reclaimable {
+    keyed_entry(Key const& k, std::uint64_t its_hash) : key(k), hash(its_hash) {}
 
     Key const key;
     std::uint64_t const hash;
-    Plan const plan;
-    std::size_t const bytes;
+    std::size_t bytes = 0;
     std::atomic<std::uint64_t> used{0}; // on the cache's clock
+};
+
+template <class Key, class Plan>
+struct cache_entry final : keyed_entry<Key> {
+    /// `make()` returns the plan, which is made in its place.
+    template <class Make>
+    cache_entry(Key const& k, std::uint64_t its_hash, Make& make) : keyed_entry<Key>(k, its_hash), plan(make()) {
+        this->bytes = bytes_of(plan);
+    }
+
+    Plan const plan;
 };
 
 template <class Key, class Plan>

@@ -240,6 +240,9 @@ public:
 
     void add(reclaimable* p) { p->next = std::exchange(first_, p); }
 
+    /// Gives up what was added last.
+    void take_back() { first_ = first_->next; }
+
 private:
     reclaimable* first_ = nullptr;
 };

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace calque {
 inline namespace v0 {
@@ -19,7 +18,7 @@ namespace detail {
 
 /// `Entry` is `reclaimable` and has `hash` and `key`.
 template <class Entry>
-class slot_table : public reclaimable {
+class slot_table final : public reclaimable {
 public:
     /// A table for `entries` entries: at most half full with them, so that some can come and go before it is full.
     explicit slot_table(std::size_t entries) {
@@ -28,8 +27,10 @@ public:
             size *= 2;
         }
         mask_ = size - 1;
-        slots_ = std::make_unique<slot[]>(size);
+        slots_ = new slot[size];
     }
+
+    ~slot_table() override { delete[] slots_; }
 
     /// A reader's look-up: the entry of `key`, protected by `hazard`, or null.
     ///
@@ -133,7 +134,7 @@ private:
 
     std::size_t mask_ = 0;
     std::size_t filled_ = 0; // slots that are not empty
-    std::unique_ptr<slot[]> slots_;
+    slot* slots_ = nullptr;
 };
 
 } // namespace detail
