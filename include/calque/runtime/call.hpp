@@ -72,19 +72,15 @@ public:
             bind_violation();
             needs_copies_ |= writes_to_existing;
         }
-        if (p.is_interpreted || needs_copies_) [[unlikely]] {
-            run_with_copies(p, writes_to_existing || P::execution::keeps_orders, function_name);
-            return;
+        if constexpr (runs_in_place) {
+            if (p.arena_bytes == 0 && !p.is_interpreted && !needs_copies_) [[likely]] {
+                bases_[arena_base] = nullptr;
+                execute(p);
+                require_no_violation(function_name);
+                return;
+            }
         }
-        if (p.arena_bytes == 0) {
-            bases_[arena_base] = nullptr;
-            execute(p);
-        } else {
-            arena::frame const frame(p.arena_bytes);
-            bases_[arena_base] = frame.data();
-            execute(p);
-        }
-        require_no_violation(function_name);
+        run_apart(p, writes_to_existing || P::execution::keeps_orders, function_name);
     }
 
     /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
@@ -403,9 +399,32 @@ private:
 
     // ---- execution
 
+    /// Whether calls run their kernels where they are written. Of more than two kernels there is one copy, which all
+    /// calls with these types run: they take longer than the jump, and each copy is compiled.
+    static constexpr bool runs_in_place = code::size.groups <= 2;
+
     CALQUE_INLINE void execute(plan const& p) {
         bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(p.scalars));
         typename P::execution(p, bases_).run();
+    }
+
+    CALQUE_NOINLINE void execute_apart(plan const& p) { execute(p); }
+
+    /// The same with memory that the plan needs, or through copies.
+    CALQUE_NOINLINE void run_apart(plan const& p, bool may_be_strided, std::string const& function_name) {
+        if (p.is_interpreted || needs_copies_) [[unlikely]] {
+            run_with_copies(p, may_be_strided, function_name);
+            return;
+        }
+        if (p.arena_bytes == 0) {
+            bases_[arena_base] = nullptr;
+            execute_apart(p);
+        } else {
+            arena::frame const frame(p.arena_bytes);
+            bases_[arena_base] = frame.data();
+            execute_apart(p);
+        }
+        require_no_violation(function_name);
     }
 
     /// Whether not the plan's kernels compute the results, but an interpreter, which knows only row-major arrays.
@@ -459,7 +478,7 @@ private:
                 return;
             }
         }
-        execute(p);
+        execute_apart(p);
     }
 
     /// Op by op.
