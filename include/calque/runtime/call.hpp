@@ -58,20 +58,7 @@ public:
     /// name is for the message.
     template <bool MayAlias, class Outputs>
     CALQUE_INLINE void run(plan const& p, Outputs& outputs, std::string const& function_name) {
-        constexpr bool writes_to_existing = MayAlias || has_variables;
-        if constexpr (P::result_count != 0) {
-            bind_outputs<typename P::result, typename P::outputs>(
-                outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
-                [&](auto index, auto const& ref)
-                    CALQUE_INLINE_LAMBDA { bind_output<writes_to_existing>(p, index, ref); });
-        }
-        if constexpr (has_variables) {
-            bind_variables(p);
-        }
-        if constexpr (P::has_requirements) {
-            bind_violation();
-            needs_copies_ |= writes_to_existing;
-        }
+        bind_all_outputs<MayAlias>(p, outputs);
         if constexpr (runs_in_place) {
             if (p.arena_bytes == 0 && !p.is_interpreted && !needs_copies_) [[likely]] {
                 bases_[arena_base] = nullptr;
@@ -80,7 +67,14 @@ public:
                 return;
             }
         }
-        run_apart(p, writes_to_existing || P::execution::keeps_orders, function_name);
+        run_apart(p, writes_to_existing<MayAlias> || P::execution::keeps_orders, function_name);
+    }
+
+    /// The same into arrays that were just made, where calls seldom come by.
+    template <class Outputs>
+    CALQUE_COLD void run_into_new(plan const& p, Outputs& outputs, std::string const& function_name) {
+        bind_all_outputs<false>(p, outputs);
+        run_apart(p, writes_to_existing<false> || P::execution::keeps_orders, function_name);
     }
 
     /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
@@ -229,6 +223,26 @@ private:
     static constexpr bool is_copied(int output) { return P::execution::is_copied(output); }
 
     static constexpr bool has_variables = P::assigned_count != 0;
+
+    template <bool MayAlias>
+    static constexpr bool writes_to_existing = MayAlias || has_variables;
+
+    template <bool MayAlias, class Outputs>
+    CALQUE_INLINE void bind_all_outputs(plan const& p, Outputs& outputs) {
+        if constexpr (P::result_count != 0) {
+            bind_outputs<typename P::result, typename P::outputs>(
+                outputs, [&p](auto i) CALQUE_INLINE_LAMBDA { return extents_of(p, i); },
+                [&](auto index, auto const& ref)
+                    CALQUE_INLINE_LAMBDA { bind_output<writes_to_existing<MayAlias>>(p, index, ref); });
+        }
+        if constexpr (has_variables) {
+            bind_variables(p);
+        }
+        if constexpr (P::has_requirements) {
+            bind_violation();
+            needs_copies_ |= writes_to_existing<MayAlias>;
+        }
+    }
 
     /// Variables that the function assigns to are outputs, where they are.
     CALQUE_INLINE void bind_variables(plan const& p) {

@@ -94,10 +94,7 @@ public:
                 runtime::call<P> call(args...);
                 auto const& plan = find_plan(call);
                 if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
-                    auto result = make_result<typename P::result, typename P::outputs>(
-                        [&](auto i) { return call.extents_of(plan, i); });
-                    call.template run<false>(plan, result, state_->options().name);
-                    assign<P>(plan, outputs, result);
+                    run_elsewhere(call, plan, outputs);
                     return;
                 }
                 call.template run<true>(plan, outputs, state_->options().name);
@@ -200,9 +197,12 @@ private:
         return detail::plans_of<P>(*state_).find(call.key());
     }
 
-    template <class P, class Outputs, class Result>
-    CALQUE_COLD static void assign(typename P::plan const& plan, Outputs& outputs, Result& result) {
-        auto const extents_of = [&](auto i) { return runtime::call<P>::extents_of(plan, i); };
+    /// Writes to arrays of its own first: a resize of the outputs would take the arguments' memory away.
+    template <class P, class Outputs>
+    CALQUE_COLD void run_elsewhere(runtime::call<P>& call, typename P::plan const& plan, Outputs& outputs) const {
+        auto const extents_of = [&](auto i) { return call.extents_of(plan, i); };
+        auto result = make_result<typename P::result, typename P::outputs>(extents_of);
+        call.run_into_new(plan, result, state_->options().name);
         std::byte const* from[static_cast<std::size_t>(P::traced::output_count)];
         bind_outputs<typename P::result, typename P::outputs>(result, extents_of, [&](auto i, auto const& ref) {
             from[i] = reinterpret_cast<std::byte const*>(ref.data);

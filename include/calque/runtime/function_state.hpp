@@ -30,7 +30,7 @@ public:
     /// Calls `fn(context, key)` for what has been traced and is kept.
     virtual void for_each_trace(void (*fn)(void* context, described_key const&), void* context) const = 0;
     /// Whether a call with this key would trace; sets `class_words` if the policy has classes.
-    virtual bool would_trace(std::int64_t const* words, std::vector<std::int64_t>& class_words) const = 0;
+    virtual bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const = 0;
     virtual void clear() = 0;
 
     void const* which() const { return which_; }
@@ -122,7 +122,7 @@ public:
     /// Whether a call would trace, and why.
     CALQUE_COLD explanation explain(void const* which, described_key key) const {
         plans_of_types const* const p = find(which);
-        std::vector<std::int64_t> class_words;
+        sequence<std::int64_t> class_words;
         bool const is_hit = p != nullptr && !p->would_trace(key.words, class_words);
         key.class_words = class_words.empty() ? nullptr : class_words.data();
         if (is_hit) {
@@ -206,7 +206,7 @@ private:
             described_key const& key;
             std::vector<std::string> const& names;
             key_description const* description = nullptr;
-            std::vector<std::int64_t> words{};
+            sequence<std::int64_t> words{};
             double distance = std::numeric_limits<double>::infinity();
         } best{key, options_.arguments};
         for_each([&](plans_of_types const& p) {
@@ -217,7 +217,10 @@ private:
                     if (distance < b.distance) {
                         b.distance = distance;
                         b.description = before.description;
-                        b.words.assign(before.words, before.words + before.description->word_count);
+                        b.words.resize(before.description->word_count);
+                        for (int i = 0; i < b.words.size(); ++i) {
+                            b.words[i] = before.words[i];
+                        }
                     }
                 },
                 &best);

@@ -3,13 +3,13 @@
 // signature joins shapes.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/runtime/function_options.hpp>
 #include <calque/runtime/key_description.hpp>
 
 #include <atomic>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -31,8 +31,8 @@ public:
 
     /// The class that a call would have now, and whether a trace has been made for it.
     struct found {
-        std::vector<std::int64_t> words;
-        bool is_known;
+        sequence<std::int64_t> words;
+        bool is_known = false;
     };
 
     CALQUE_COLD found find(std::int64_t const* key) const {
@@ -49,7 +49,7 @@ public:
     /// Adds the class of a call whose plan has been made; false if another thread has been faster.
     CALQUE_COLD bool add(std::int64_t const* key) {
         std::lock_guard lock(mutex_);
-        std::vector<std::int64_t> words = class_of(key);
+        sequence<std::int64_t> words = class_of(key);
         if (search(words) != nullptr) {
             return false;
         }
@@ -97,7 +97,7 @@ public:
 
 private:
     struct entry {
-        std::vector<std::int64_t> words;
+        sequence<std::int64_t> words;
         std::uint64_t used; // when a call with new extents came
         entry* next;
     };
@@ -125,17 +125,26 @@ private:
         return all;
     }
 
+    /// Whether two classes, of as many words, are the same.
+    static bool are_equal(sequence<std::int64_t> const& a, sequence<std::int64_t> const& b) {
+        bool equal = true;
+        for (int i = 0; i < a.size(); ++i) {
+            equal &= a[i] == b[i];
+        }
+        return equal;
+    }
+
     /// The class of these words, or null.
-    entry* search(std::vector<std::int64_t> const& words) const {
+    entry* search(sequence<std::int64_t> const& words) const {
         entry* e = first_;
-        while (e != nullptr && e->words != words) {
+        while (e != nullptr && !are_equal(e->words, words)) {
             e = e->next;
         }
         return e;
     }
 
-    std::vector<std::int64_t> class_of(std::int64_t const* key) const {
-        std::vector<std::int64_t> words(static_cast<std::size_t>(description_.word_count), 0);
+    sequence<std::int64_t> class_of(std::int64_t const* key) const {
+        sequence<std::int64_t> words(description_.word_count);
         fill(words, key, policy_);
         if (policy_ == shape_policy::relax && first_ != nullptr && search(words) == nullptr) {
             fill(words, key, shape_policy::dynamic);
@@ -144,10 +153,10 @@ private:
     }
 
     /// Writes the words of the class of a key: of all its extents while `relax` has nothing to relax.
-    void fill(std::vector<std::int64_t>& words, std::int64_t const* key, shape_policy policy) const {
+    void fill(sequence<std::int64_t>& words, std::int64_t const* key, shape_policy policy) const {
         for (int leaf = 0; leaf < description_.leaf_count; ++leaf) {
             for (int axis = 0; axis < description_.ranks[leaf]; ++axis) {
-                auto const at = static_cast<std::size_t>(description_.first_words[leaf] + axis);
+                int const at = description_.first_words[leaf] + axis;
                 if (policy == shape_policy::relax || calque::is_static(description_.declared[leaf][axis])) {
                     words[at] = key[at];
                 } else {

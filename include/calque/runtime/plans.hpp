@@ -134,7 +134,7 @@ public:
         }
     }
 
-    CALQUE_COLD bool would_trace(std::int64_t const* words, std::vector<std::int64_t>& class_words) const override {
+    CALQUE_COLD bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const override {
         if (policy_.joins_shapes()) {
             plan_classes::found found = policy_.classes().find(words);
             class_words = std::move(found.words);

@@ -2,9 +2,8 @@
 // When a function traces too often: TensorFlow's rule, which people know from its warning.
 #pragma once
 
+#include <calque/core/sequence.hpp>
 #include <calque/runtime/function_options.hpp>
-
-#include <vector>
 
 namespace calque {
 inline namespace v0 {
@@ -29,18 +28,22 @@ public:
         }
         runs_.push_back(1);
         ++calls_in_window_;
-        while (calls_in_window_ - runs_.front() > options.warn_window) {
-            calls_in_window_ -= runs_.front();
-            runs_.erase(runs_.begin());
+        int gone = 0;
+        while (calls_in_window_ - runs_[gone] > options.warn_window) {
+            calls_in_window_ -= runs_[gone++];
         }
-        return options.warn_after != 0 && runs_.size() >= options.warn_after;
+        for (int i = gone; i < runs_.size(); ++i) {
+            runs_[i - gone] = runs_[i];
+        }
+        runs_.resize(runs_.size() - gone);
+        return options.warn_after != 0 && traces() >= options.warn_after;
     }
 
-    std::size_t traces() const { return runs_.size(); }
+    std::size_t traces() const { return static_cast<std::size_t>(runs_.size()); }
     std::uint64_t calls() const { return calls_in_window_; }
 
 private:
-    std::vector<std::uint64_t> runs_; // calls of each; a few, so that the first is soon erased
+    sequence<std::uint64_t> runs_; // calls of each: a few
     std::uint64_t calls_in_window_ = 0;
     std::uint64_t calls_seen_ = 0;
 };
