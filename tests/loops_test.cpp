@@ -82,6 +82,15 @@ inline constexpr auto counts = [](auto v, auto x) {
         },
         x);
 };
+inline constexpr auto over_rows = [](auto x) { // whose number only the call knows
+    return calque::fori_loop(
+        0, x.extent(0), [&](auto i, auto total) { return total * 0.5f + take<0>(x, i); }, sum<0>(x) * 0.f);
+};
+template <int First>
+inline constexpr auto count_from = [](auto x) {
+    return calque::fori_loop(
+        First, x.extent(0), [](auto i, auto total) { return total * 3.f + i; }, sum(x) * 0.f + 1.f);
+};
 inline constexpr auto unchanged = [](auto x, auto w) { // `w` goes through the loop as it is
     auto const [y, same] = calque::fori_loop(0, 3, [](auto, auto a, auto b) { return std::tuple{a + b, b}; }, x, w);
     return std::tuple{y, same};
@@ -123,6 +132,40 @@ TEST_CASE("fori_loop with bounds that the compiler knows") {
     auto const none =
         calque::function([](auto x) { return calque::fori_loop(3, 3, [&](auto, auto y) { return y + x; }, x); });
     CHECK(none(vector{1.f, 2.f}) == vector{1.f, 2.f});
+}
+
+TEST_CASE("fori_loop up to an extent that only the call knows, forward and back") {
+    auto const f = calque::function(over_rows);
+    for (std::size_t const rows : {1u, 2u, 5u}) {
+        xt::xtensor<float, 2> x = xt::xtensor<float, 2>::from_shape({rows, 3});
+        std::vector<float> expected(3, 0.f);
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t j = 0; j < 3; ++j) {
+                x(i, j) = static_cast<float>(i * 3 + j);
+                expected[j] = expected[j] * 0.5f + x(i, j);
+            }
+        }
+        vector const y = f(x);
+        CHECK(std::equal(expected.begin(), expected.end(), y.begin(), y.end()));
+        xt::xtensor<float, 2> const dx = calque::function(calque::grad([](auto v) { return sum(over_rows(v)); }))(x);
+        for (std::size_t i = 0; i < rows; ++i) {
+            CHECK(dx(i, 1) == std::pow(0.5f, static_cast<float>(rows - 1 - i)));
+        }
+    }
+    auto const by_hand = [](int first, int last) {
+        float total = 1.f;
+        for (int i = first; i < last; ++i) {
+            total = total * 3.f + static_cast<float>(i);
+        }
+        return total;
+    };
+    for (int const n : {0, 1, 2, 5}) {
+        vector const x = numbers(static_cast<std::size_t>(n));
+        CHECK(calque::function(count_from<0>)(x) == by_hand(0, n));
+        CHECK(calque::function(count_from<2>)(x) == by_hand(2, n));
+        CHECK(calque::function(count_from<-2>)(x) == by_hand(-2, n));
+    }
+    CHECK(calque::function(count_from<2>)(calque::with_shape<5>(vector(numbers(5)))) == by_hand(2, 5));
 }
 
 TEST_CASE("scan carries on and stacks") {

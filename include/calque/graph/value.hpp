@@ -249,6 +249,12 @@ constexpr value indices_along(value x, int axis, dtype type) {
     return squeeze(iota_like(x, axis, type), all_axes(x) & ~(axis_set{1} << axis));
 }
 
+/// start, start + 1, ... in the graph and with the dtype of `like`. Shape: [count].
+constexpr value count_from(value like, extent_t start, extent_t count) {
+    value const zero{like.owner, like.owner->constant(like.type(), 0)};
+    return iota_like(broadcast_to(zero, shape{count}), 0, like.type()) + literal(zero, start);
+}
+
 /// The place of each element of `like` in row-major order, the axes before `first` not counted. Extent 1 along those.
 constexpr value row_major_index(value like, int first, dtype type) {
     value place{like.owner, like.owner->constant(type, constant_bits(type, 0))};

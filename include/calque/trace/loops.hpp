@@ -2,6 +2,8 @@
 // `while_loop`, `fori_loop` and `scan`: loops of which the call decides how often they run.
 #pragma once
 
+#include <calque/graph/arranging.hpp>
+#include <calque/trace/creation.hpp>
 #include <calque/trace/region.hpp>
 
 namespace calque {
@@ -280,6 +282,40 @@ constexpr region_home home_of(Trees const&... trees) {
     return finder.find();
 }
 
+/// Where a counted loop is traced, and what it counts.
+struct counted_loop {
+    region_home home;
+    weak_expr<std::int64_t> indices;
+};
+
+/// first, first + 1, ... up to but without `last`, of which only the call may know how many there are.
+template <class First, class Last, class... Handles>
+constexpr counted_loop loop_indices(First const& first, Last const& last, Handles const&... handles) {
+    extent_t const start = static_cast<extent_t>(first);
+    home_finder finder;
+    (finder.consider(handles), ...);
+    if constexpr (std::same_as<Last, axis_extent>) {
+        if (!calque::is_static(last.declared())) {
+            auto const all = arange<std::int64_t>(last);
+            finder.consider(all);
+            region_home home = finder.find();
+            graph::value index{&home.owner(), home.template import <std::int64_t>(all)};
+            if (start < 0) {
+                graph::value const parts[] = {graph::count_from(index, start, -start), index};
+                index = graph::concatenate(parts, 2, 0);
+            } else if (start > 0) {
+                index = graph::slice_axis(index, 0, start, graph::to_the_end);
+            }
+            return {home, weak_expr<std::int64_t>(index, home.shared())};
+        }
+    }
+    region_home const home = finder.find();
+    extent_t const end = static_cast<extent_t>(last);
+    graph::value const anchor{&home.owner(), home.owner().constant(dtype::int64, 0)};
+    graph::value const index = graph::count_from(anchor, start, end > start ? end - start : 0);
+    return {home, weak_expr<std::int64_t>(index, home.shared())};
+}
+
 } // namespace detail
 
 /// Repeats `body` while `condition` holds, beginning with `init`: arrays, numbers, and trees of them.
@@ -322,24 +358,16 @@ constexpr auto scan(Body const& body, Init const& init, Xs const& xs) {
 /// Runs `body(i, carried...)` for i = first, first + 1, ... up to but without `last`; returns what `while_loop`
 /// returns.
 ///
-/// `i` is a traced integer that takes the dtype of the array it meets. With bounds that the compiler knows it can be
-/// differentiated as `scan` can; with traced bounds it is a `while_loop`.
+/// `i` is a traced integer that takes the dtype of the array it meets. With numbers and extents (`x.extent(0)`) as its
+/// bounds it can be differentiated as `scan` can; with traced bounds it is a `while_loop`.
 template <class First, class Last, class Body, class... Init>
 constexpr auto fori_loop(First const& first, Last const& last, Body const& body, Init const&... init) {
     static_assert(sizeof...(Init) != 0, "calque: fori_loop carries at least one value");
     if constexpr (extent_argument<First> && extent_argument<Last>) {
-        std::int64_t const count =
-            last > first ? static_cast<std::int64_t>(last) - static_cast<std::int64_t>(first) : 0;
         auto const trace = [&](auto const&... handles) {
-            detail::region_home home = detail::home_of(handles...);
-            graph::value const anchor{&home.owner(),
-                                      home.owner().constant(dtype::int64, graph::to_bits<std::int64_t>(0))};
-            graph::value const index = graph::iota_like(graph::broadcast_to(anchor, shape{count}), 0, dtype::int64);
-            weak_expr<std::int64_t> const steps(index, home.shared());
-            auto const shifted = [&](auto const& i, auto const&... carried) {
-                return body(i + static_cast<std::int64_t>(first), carried...);
-            };
-            return detail::trace_scan<false>(home, shifted, steps, handles...);
+            auto const [home, indices] = detail::loop_indices(first, last, handles...);
+            auto const in_order = [&body](auto const& i, auto const&... carried) { return body(i, carried...); };
+            return detail::trace_scan<false>(home, in_order, indices, handles...);
         };
         return trace(detail::as_handle(init)...);
     } else {
