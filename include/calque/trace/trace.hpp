@@ -223,8 +223,8 @@ struct checked_program {
     /// What its checks demand. The last output of the graph says which was violated first.
     static constexpr std::size_t requirement_count = evaluation<F, Specs...>::value.requirements;
 
-    static constexpr auto graph = [] {
-        constexpr graph::graph_size size = evaluation<F, Specs...>::value.size;
+    static constexpr graph::graph_size size = evaluation<F, Specs...>::value.size;
+    static constexpr graph::static_graph<size> make_graph() {
         if constexpr (size.fits_in(first_trace::capacity)) {
             return graph::resized<size>(trace_first<F, false, Specs...>().traced.graph);
         } else {
@@ -232,7 +232,8 @@ struct checked_program {
             run_body<F, Specs...>(owner, requirement_count != 0);
             return graph::freeze<size>(owner);
         }
-    }();
+    }
+    static constexpr graph::static_graph<size> graph = make_graph(); // g++ 12 would evaluate a lambda twice
     static constexpr auto requirements = [] {
         std::array<graph::requirement, requirement_count> all{};
         if constexpr (requirement_count != 0) {
