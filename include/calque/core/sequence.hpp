@@ -60,6 +60,15 @@ public:
         elements_[size_++] = element;
     }
 
+    constexpr void append(T const* elements, int count) {
+        if (size_ + count > capacity_) {
+            reserve(4 * (size_ + count));
+        }
+        for (int i = 0; i < count; ++i) {
+            elements_[size_++] = elements[i];
+        }
+    }
+
     constexpr void pop_back() { --size_; }
 
     /// Makes room for `capacity` elements.

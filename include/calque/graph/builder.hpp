@@ -69,11 +69,12 @@ public:
             if (input.region != region_ && !crosses_border(operation, k, attribute) && !is_visible(input.region)) {
                 fail(reason::escapes_its_region, op, inputs, count);
             }
+            dtype const type = input.type;
             if (k < 3) {
-                types[k] = input.type;
+                types[k] = type;
             }
-            if (is_half_float(input.type)) {
-                stored = input.type;
+            if (is_half_float(type)) {
+                stored = type;
             }
         }
         n.shape = infer(operation, op, inputs, count, attribute);
@@ -341,9 +342,7 @@ private:
             }
         }
         n.first_input = inputs_.size();
-        for (int k = 0; k < n.input_count; ++k) {
-            inputs_.push_back(inputs[k]);
-        }
+        inputs_.append(inputs, n.input_count);
         nodes_.push_back(n);
         older_alike_.push_back(newest);
         return (newest = nodes_.size()) - 1;
