@@ -4,6 +4,8 @@
 
 #include <calque/core/config.hpp>
 
+#include <type_traits>
+
 namespace calque {
 inline namespace v0 {
 
@@ -19,7 +21,7 @@ template <class T>
 class sequence {
 public:
     constexpr sequence() = default;
-    constexpr explicit sequence(int size) { resize(size); }
+    constexpr explicit sequence(int size) : elements_(zeros(size)), size_(size), capacity_(size) {}
     constexpr sequence(sequence&& other) noexcept
         : elements_(other.elements_), size_(other.size_), capacity_(other.capacity_) {
         other.elements_ = nullptr;
@@ -58,23 +60,50 @@ public:
         elements_[size_++] = element;
     }
 
+    constexpr void append(T const* elements, int count) {
+        if (size_ + count > capacity_) {
+            reserve(4 * (size_ + count));
+        }
+        for (int i = 0; i < count; ++i) {
+            elements_[size_++] = elements[i];
+        }
+    }
+
     constexpr void pop_back() { --size_; }
+
+    /// Makes room for `capacity` elements.
+    constexpr void reserve(int capacity) {
+        if (capacity > capacity_) {
+            move_to(memory(capacity), capacity);
+        }
+    }
 
     /// Makes `size` elements; new ones are value-initialised.
     constexpr void resize(int size) {
-        int const used = capacity_; // memory beyond is new, and value-initialised as it is
         if (size > capacity_) {
-            reserve(size);
-        }
-        for (int i = size_; i < size && i < used; ++i) {
-            elements_[i] = T{};
+            move_to(zeros(size), size);
+        } else {
+            for (int i = size_; i < size; ++i) {
+                elements_[i] = T{};
+            }
         }
         size_ = size;
     }
 
 private:
-    constexpr void reserve(int capacity) {
-        T* larger = new T[static_cast<decltype(sizeof(0))>(capacity)]{};
+    static constexpr T* zeros(int count) { return new T[static_cast<decltype(sizeof(0))>(count)]{}; }
+
+    /// Numbers are left as they are: constant evaluation would set them one by one. Classes it sets sooner than it
+    /// calls their default constructors.
+    static constexpr T* memory(int count) {
+        if constexpr (std::is_trivially_default_constructible_v<T>) {
+            return new T[static_cast<decltype(sizeof(0))>(count)];
+        } else {
+            return zeros(count);
+        }
+    }
+
+    constexpr void move_to(T* larger, int capacity) {
         for (int i = 0; i < size_; ++i) {
             larger[i] = static_cast<T&&>(elements_[i]);
         }

@@ -52,7 +52,6 @@ class builder {
 public:
     constexpr builder() {
         regions_.push_back({});
-        grow_node_table();
         grow_shape_table();
     }
 
@@ -70,11 +69,12 @@ public:
             if (input.region != region_ && !crosses_border(operation, k, attribute) && !is_visible(input.region)) {
                 fail(reason::escapes_its_region, op, inputs, count);
             }
+            dtype const type = input.type;
             if (k < 3) {
-                types[k] = input.type;
+                types[k] = type;
             }
-            if (is_half_float(input.type)) {
-                stored = input.type;
+            if (is_half_float(type)) {
+                stored = type;
             }
         }
         n.shape = infer(operation, op, inputs, count, attribute);
@@ -333,25 +333,19 @@ private:
                (operation.kind == op_kind::control && k >= control_counts::unpack(attribute).data);
     }
 
-    constexpr node_id insert(node n, node_id const* inputs, bool is_unique) {
+    constexpr node_id insert(node& n, node_id const* inputs, bool is_unique) {
         n.region = region_;
-        int slot = first_node_slot(n, inputs);
-        while (int const found = node_table_[slot]) {
-            if (!is_unique && is_same(found - 1, n, inputs)) {
-                return found - 1;
+        node_id& newest = newest_alike_[node_slot(n, inputs)];
+        for (node_id id = newest - 1; !is_unique && id >= 0; id = older_alike_[id] - 1) {
+            if (is_same(id, n, inputs)) {
+                return id;
             }
-            slot = (slot + 1) & (node_table_.size() - 1);
         }
         n.first_input = inputs_.size();
-        for (int k = 0; k < n.input_count; ++k) {
-            inputs_.push_back(inputs[k]);
-        }
+        inputs_.append(inputs, n.input_count);
         nodes_.push_back(n);
-        node_table_[slot] = nodes_.size();
-        if (2 * nodes_.size() > node_table_.size()) {
-            grow_node_table();
-        }
-        return nodes_.size() - 1;
+        older_alike_.push_back(newest);
+        return (newest = nodes_.size()) - 1;
     }
 
     constexpr bool is_same(node_id id, node const& n, node_id const* inputs) const {
@@ -369,14 +363,14 @@ private:
         return true;
     }
 
-    constexpr int first_node_slot(node const& n, node_id const* inputs) const {
+    constexpr int node_slot(node const& n, node_id const* inputs) const {
         std::uint64_t h = static_cast<std::uint64_t>(n.op) | static_cast<std::uint64_t>(n.shape) << 8 |
                           static_cast<std::uint64_t>(n.type) << 24 | static_cast<std::uint64_t>(n.input_count) << 32;
         h = (h ^ (n.attribute ^ n.attribute >> 31)) * multiplier;
         for (int k = 0; k < n.input_count; ++k) {
             h = (h ^ h >> 32 ^ static_cast<std::uint64_t>(inputs[k])) * multiplier;
         }
-        return static_cast<int>(h >> 40) & (node_table_.size() - 1);
+        return static_cast<int>(h >> 54);
     }
 
     constexpr int first_shape_slot(calque::shape const& s) const {
@@ -385,19 +379,6 @@ private:
             h = (h ^ h >> 32 ^ static_cast<std::uint64_t>(s[axis])) * multiplier;
         }
         return static_cast<int>(h >> 40) & (shape_table_.size() - 1);
-    }
-
-    constexpr void grow_node_table() {
-        int const size = node_table_.empty() ? 64 : 4 * node_table_.size();
-        node_table_.resize(0);
-        node_table_.resize(size);
-        for (node_id id = 0; id < nodes_.size(); ++id) {
-            int slot = first_node_slot(nodes_[id], inputs_.data() + nodes_[id].first_input);
-            while (node_table_[slot] != 0) {
-                slot = (slot + 1) & (size - 1);
-            }
-            node_table_[slot] = id + 1;
-        }
     }
 
     constexpr void grow_shape_table() {
@@ -419,8 +400,9 @@ private:
     sequence<region> regions_;
     sequence<node_id> outputs_;
     sequence<calque::shape const*> input_shapes_; // of the rule that is running
-    sequence<int> node_table_;                    // open addressing; 0 is empty, else 1 + the node
-    sequence<int> shape_table_;                   // the same for shapes
+    int newest_alike_[1024]{};                    // by the hash of a node: 1 + the last one, 0 if there is none
+    sequence<int> older_alike_;                   // the same for each node: the one before it with its hash
+    sequence<int> shape_table_;                   // open addressing; 0 is empty, else 1 + the shape
     sequence<node_id> initial_;                   // of each variable
     sequence<node_id> variables_;
     sequence<requirement> requirements_;

@@ -64,11 +64,12 @@ public:
 
     /// The inputs of a node of the old graph, in the new one. Valid until the next call.
     constexpr node_id const* inputs_of(node const& n) {
-        inputs_.resize(0);
+        inputs_.resize(n.input_count);
+        node_id* const inputs = inputs_.data();
         for (int k = 0; k < n.input_count; ++k) {
-            inputs_.push_back(images_[from_.input(n, k)]);
+            inputs[k] = images_[from_.input(n, k)];
         }
-        return inputs_.data();
+        return inputs;
     }
 
     /// Copies a node whose inputs have images.

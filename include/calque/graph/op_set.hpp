@@ -146,11 +146,17 @@ constexpr bool is_broadcasting(op_code code, int input_count) {
            operation.first_shape_input >= input_count;
 }
 
+/// How many inputs of a node, the first ones, lend it their elements; the others lend their shapes only.
+constexpr int data_input_count(node const& n) {
+    op_info const& operation = info(n.op);
+    int const data =
+        operation.kind == op_kind::control ? control_counts::unpack(n.attribute).data : operation.first_shape_input;
+    return data < n.input_count ? data : n.input_count;
+}
+
 /// Whether input `k` of a node lends its shape only: the node itself never reads its elements.
 constexpr bool is_shape_input(node const& n, int k) {
-    op_info const& operation = info(n.op);
-    return k >= (operation.kind == op_kind::control ? control_counts::unpack(n.attribute).data
-                                                    : operation.first_shape_input);
+    return k >= data_input_count(n);
 }
 
 /// Whether the elements of input `k` of a node matter to it, if only through what a region returns.

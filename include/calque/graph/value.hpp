@@ -29,7 +29,8 @@ struct value {
 /// Applies an operation to values of one builder.
 template <class Op>
 constexpr value apply(std::uint64_t attribute, value first, auto... rest) {
-    return {first.owner, first.owner->add(code_of<Op>, {first.id, rest.id...}, attribute)};
+    node_id const inputs[]{first.id, rest.id...};
+    return {first.owner, first.owner->add(code_of<Op>, inputs, 1 + static_cast<int>(sizeof...(rest)), attribute)};
 }
 
 /// A scalar constant of the dtype of `like`.

@@ -39,6 +39,7 @@ public:
     constexpr explicit fuser(Graph const& g)
         : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
           repeated_(g.node_count) {
+        find_kinds();
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             same_extents_[id] = id;
@@ -55,7 +56,7 @@ public:
     constexpr int kernel_count() const { return kernels_.size(); }
     constexpr place const& kernel(int k) const { return kernels_[k]; }
     /// The kernel that computes a node where it is stored; -1 for what no fused kernel computes.
-    constexpr int kernel_of(node_id id) const { return kernel_of_[id] < 0 ? -1 : united_[kernel_of_[id]]; }
+    constexpr int kernel_of(node_id id) const { return kernel_of_[id]; }
 
     constexpr int level_of(node_id id) const { return places_[id].level; }
     constexpr bool is_stored(node_id id) const { return stored_[id]; }
@@ -70,11 +71,7 @@ public:
     }
 
     /// The kind of a node for the kernels of this region: what another region computes is there, like an argument.
-    constexpr op_kind kind_of(node_id id) const {
-        node const& n = g_[id];
-        bool const is_given = n.region != g_.entry || n.op == code_of<ops::parameter> || n.op == code_of<ops::item>;
-        return is_given ? op_kind::source : info(n.op).kind;
-    }
+    constexpr op_kind kind_of(node_id id) const { return kinds_[id]; }
 
     /// Whether a reduction folds the last axes of its input: the columns of a row kernel.
     constexpr bool folds_last_axes(node_id id) const {
@@ -89,6 +86,18 @@ public:
 private:
     static constexpr int nobody = -1;
     static constexpr int several = -2;
+
+    /// What all rules ask of each node, and more often than constant evaluation likes to look up.
+    constexpr void find_kinds() {
+        kinds_.reserve(g_.node_count);
+        data_inputs_.reserve(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            node const& n = g_[id];
+            bool const is_given = n.region != g_.entry || n.op == code_of<ops::parameter> || n.op == code_of<ops::item>;
+            kinds_.push_back(is_given ? op_kind::source : info(n.op).kind);
+            data_inputs_.push_back(data_input_count(n));
+        }
+    }
 
     // ---- places
 
@@ -105,7 +114,7 @@ private:
         }
         default: {
             place p;
-            p.level = level_after_inputs(n);
+            p.level = level_after_inputs(id);
             if (n.op == code_of<ops::matmul>) {
                 p.space = n.shape;
                 p.product = id;
@@ -117,9 +126,10 @@ private:
     }
 
     /// The level of a node that reads its inputs from memory. A view is there as soon as what it views is.
-    constexpr int level_after_inputs(node const& n) const {
+    constexpr int level_after_inputs(node_id id) const {
+        node const& n = g_[id];
         int level = 0;
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; k < data_inputs_[id]; ++k) {
             int const after = level_after(g_.input(n, k));
             level = after > level ? after : level;
         }
@@ -131,7 +141,7 @@ private:
         node const& n = g_[id];
         bool is = kind_of(id) == op_kind::elementwise && g_.shape(id).rank == 0 && !stored_[id] &&
                   costs_[id] <= cheap_scalar_to_repeat;
-        for (int k = 0; is && k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; is && k < data_inputs_[id]; ++k) {
             is = kind_of(g_.input(n, k)) == op_kind::source || repeated_[g_.input(n, k)];
         }
         return is;
@@ -155,7 +165,7 @@ private:
         joined.anchor = anchor_of(id, n);
         int from_memory = 0; // the level if no input's kernel is joined
         int highest = -1;    // the highest level of a kernel that might be joined
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
             int const after = level_after(input);
             from_memory = after > from_memory ? after : from_memory;
@@ -170,7 +180,7 @@ private:
         place candidate;
         candidate.level = highest;
         bool joins_full = false; // some input has a value for each point of the space
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
             place const& p = places_[input];
             if (p.space < 0 || p.level < highest) {
@@ -200,9 +210,9 @@ private:
             return -1;
         }
         node_id anchor = id;
-        for (int k = n.input_count - 1; k >= 0; --k) {
+        for (int k = data_inputs_[id] - 1; k >= 0; --k) {
             node_id const input = g_.input(n, k);
-            if (!is_shape_input(n, k) && g_[input].shape == n.shape) {
+            if (g_[input].shape == n.shape) {
                 anchor = input;
             }
         }
@@ -304,7 +314,7 @@ private:
     constexpr int phase_of(node_id id) const {
         node const& n = g_[id];
         int phase = 0;
-        for (int k = 0; places_[id].space >= 0 && k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; places_[id].space >= 0 && k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
             if (places_[input].space >= 0 && places_[input].level == places_[id].level) {
                 int const after = phases_[input] + (kind_of(input) == op_kind::reduction ? 1 : 0);
@@ -331,13 +341,15 @@ private:
             }
         }
         kernels_.push_back(p);
-        united_.push_back(united_.size());
         return kernels_.size() - 1;
     }
 
     /// Elementwise work of a level runs in the kernel that reduces the rows of the same space.
     constexpr void unite_elementwise_with_rows() {
+        sequence<int> united(kernels_.size()); // the kernel that a kernel becomes a part of
+        bool is_any = false;
         for (int k = 0; k < kernels_.size(); ++k) {
+            united[k] = k;
             place const& p = kernels_[k];
             if (p.reduced_axes != 0 || p.product >= 0 || p.reduction >= 0) {
                 continue;
@@ -346,10 +358,14 @@ private:
                 place const& rows = kernels_[other];
                 if (rows.reduced_axes != 0 && rows.reduction < 0 && rows.space == p.space && rows.level == p.level &&
                     rows.anchor == p.anchor) {
-                    united_[k] = other;
+                    united[k] = other;
+                    is_any = true;
                     break;
                 }
             }
+        }
+        for (node_id id = 0; is_any && id < g_.node_count; ++id) {
+            kernel_of_[id] = kernel_of_[id] < 0 ? -1 : united[kernel_of_[id]];
         }
     }
 
@@ -362,7 +378,7 @@ private:
             return 0;
         }
         int cost = info(n.op).cost;
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+        for (int k = 0; k < data_inputs_[id]; ++k) {
             cost += costs_[g_.input(n, k)];
         }
         return cost < 1000 ? cost : 1000;
@@ -375,13 +391,15 @@ private:
             if (users_[id] == nobody) {
                 continue;
             }
-            node const& n = g_[id];
             bool const is_product = kind_of(id) == op_kind::contraction;
             if (!stored_[id]) {
                 stored_[id] = is_product ? users_[id] != kernel_of(id) : !is_fusible(id) || !may_be_inlined(id);
             }
-            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
-                add_user(g_.input(n, k), stored_[id] ? kernel_of(id) : users_[id]);
+            if (is_fusible(id)) {
+                int const user = stored_[id] ? kernel_of(id) : users_[id];
+                for (int k = 0; k < data_inputs_[id]; ++k) {
+                    add_user(g_.input(id, k), user);
+                }
             }
         }
     }
@@ -393,8 +411,14 @@ private:
             read_[g_.outputs[i]] = true;
         }
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
-            for (int k = 0; read_[id] && k < g_[id].input_count; ++k) {
-                read_[g_.input(id, k)] |= graph::is_read(g_[id], k);
+            if (!read_[id]) {
+                continue;
+            }
+            node const& n = g_[id];
+            op_kind const kind = info(n.op).kind;
+            bool const reads_all = kind == op_kind::control || kind == op_kind::border;
+            for (int k = 0, count = reads_all ? n.input_count : data_inputs_[id]; k < count; ++k) {
+                read_[g_.input(n, k)] = true;
             }
         }
     }
@@ -415,7 +439,7 @@ private:
             op_kind const kind = kind_of(id);
             bool const reads_memory =
                 read_[id] && !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
-            for (int k = 0; reads_memory && k < n.input_count && !is_shape_input(n, k); ++k) {
+            for (int k = 0; reads_memory && k < data_inputs_[id]; ++k) {
                 store(g_.input(n, k));
             }
         }
@@ -427,18 +451,26 @@ private:
         sequence<bool> used_elsewhere(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_[id];
-            for (int k = 0; read_[id] && n.region == g_.entry && k < n.input_count && !is_shape_input(n, k); ++k) {
-                used_elsewhere[g_.input(n, k)] |= kernel_of(g_.input(n, k)) != kernel_of(id);
+            if (!read_[id] || n.region != g_.entry) {
+                continue;
+            }
+            int const kernel = kernel_of(id);
+            for (int k = 0; k < data_inputs_[id]; ++k) {
+                node_id const input = g_.input(n, k);
+                if (kernel_of(input) != kernel) {
+                    used_elsewhere[input] = true;
+                }
             }
         }
         deep_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            node const& n = g_[id];
-            for (int k = 0; is_fusible(id) && k < n.input_count && !is_shape_input(n, k); ++k) {
-                node_id const input = g_.input(n, k);
-                bool const is_elementwise = kind_of(input) == op_kind::elementwise;
-                deep_[id] |= kernel_of(input) >= 0 && kernel_of(input) == kernel_of(id) && !stored_[input] &&
-                             (!is_elementwise || deep_[input]);
+            int const kernel = is_fusible(id) ? kernel_of(id) : -1;
+            for (int k = 0; kernel >= 0 && k < data_inputs_[id]; ++k) {
+                node_id const input = g_.input(id, k);
+                if (kernel_of(input) == kernel && !stored_[input] &&
+                    (kind_of(input) != op_kind::elementwise || deep_[input])) {
+                    deep_[id] = true;
+                }
             }
             stored_[id] |= deep_[id] && used_elsewhere[id];
         }
@@ -468,6 +500,8 @@ private:
     }
 
     Graph g_;
+    sequence<op_kind> kinds_;
+    sequence<int> data_inputs_; // how many inputs lend their elements
     sequence<place> places_;
     sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
@@ -475,8 +509,7 @@ private:
     sequence<bool> repeated_;
     sequence<int> kernel_of_;
     sequence<place> kernels_;
-    sequence<int> united_; // the kernel that a kernel became a part of
-    sequence<int> users_;  // the one kernel that uses a node, or `nobody` or `several`
+    sequence<int> users_; // the one kernel that uses a node, or `nobody` or `several`
     sequence<bool> read_;
     sequence<bool> stored_;
     sequence<bool> deep_;

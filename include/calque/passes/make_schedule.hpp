@@ -214,7 +214,7 @@ private:
         x.first_result = results_.size();
         bool const is_fused = x.kind != group_kind::movement && x.kind != group_kind::control;
         if (!is_fused) {
-            for (int k = 0; k < g_[x.node].input_count && !graph::is_shape_input(g_[x.node], k); ++k) {
+            for (int k = 0; k < graph::data_input_count(g_[x.node]); ++k) {
                 leaves_.push_back(value_of(g_.input(x.node, k)));
             }
         } else {
@@ -253,7 +253,7 @@ private:
             }
             first = id;
             if (is_computed_in(id, index)) {
-                for (int k = 0; k < g_[id].input_count && !graph::is_shape_input(g_[id], k); ++k) {
+                for (int k = 0, count = graph::data_input_count(g_[id]); k < count; ++k) {
                     stamp_[g_.input(id, k)] = mark;
                 }
             }
@@ -280,7 +280,7 @@ private:
         s.type = n.type;
         s.attribute = n.attribute;
         if (is_computed_in(id, index)) {
-            for (int k = 0; k < n.input_count && !graph::is_shape_input(n, k); ++k) {
+            for (int k = 0, count = graph::data_input_count(n); k < count; ++k) {
                 s.inputs[k] = step_of_[g_.input(n, k)];
                 s.input_count = k + 1;
                 step const& input = steps_[x.first_step + s.inputs[k]];
@@ -381,9 +381,8 @@ private:
 
     /// Views whose elements lie in memory as those of the array that they view.
     constexpr bool keeps_order(node_id id) const {
-        return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) ||
-               g_.is<graph::ops::reshape>(id) || g_.is<graph::ops::reshape_like>(id) ||
-               g_.is<graph::ops::merge_axes>(id);
+        return g_.is<graph::ops::squeeze>(id) || g_.is<graph::ops::expand_dims>(id) || g_.is<graph::ops::reshape>(id) ||
+               g_.is<graph::ops::reshape_like>(id) || g_.is<graph::ops::merge_axes>(id);
     }
 
     constexpr void find_last_uses() {

@@ -100,9 +100,12 @@ private:
         }
         bool const only_shapes = is_broadcast(n.op) || n.op == code_of<ops::assert_shape> ||
                                  n.op == code_of<ops::assigned> || n.op == code_of<ops::same_batch>;
+        if (!only_shapes) {
+            return -1;
+        }
         shape const& extents = from_.shapes[n.shape];
         bool const agrees = extents.is_static() || n.op == code_of<ops::broadcast_like>;
-        return only_shapes && agrees && to_.shape(in[0]) == extents ? in[0] : -1;
+        return agrees && to_.shape(in[0]) == extents ? in[0] : -1;
     }
 
     static constexpr bool is_broadcast(op_code op) {

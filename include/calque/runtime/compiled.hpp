@@ -44,11 +44,12 @@ private:
     /// The passes run once, into arrays of the size of what is traced: they seldom add nodes. A constant of the exact
     /// size is copied from there, which costs the compiler a fraction of a second evaluation.
     static constexpr graph::graph_size capacity = graph::size_of_graph(traced::graph.view());
-    static constexpr auto first_try = [] {
+    static constexpr graph::graph_within<capacity> try_first() {
         graph::builder to;
         optimize(to);
         return graph::freeze_within<capacity>(to);
-    }();
+    }
+    static constexpr graph::graph_within<capacity> first_try = try_first(); // g++ 12 would evaluate a lambda twice
     static constexpr auto make_graph() {
         if constexpr (first_try.fits()) {
             return graph::resized<first_try.size>(first_try.graph);

@@ -86,7 +86,11 @@ public:
     constexpr graph::value import(X const& x) const {
         if constexpr (handle<X>) {
             graph::value const v = import(x);
-            return graph::cast(v, dtype_of<T>);
+            if constexpr (std::is_same_v<typename X::value_type, T>) {
+                return v;
+            } else {
+                return graph::cast(v, dtype_of<T>);
+            }
         } else if constexpr (std::same_as<X, axis_extent>) {
             return graph::element_count(import(x.array()), graph::axis_set{1} << x.axis(), dtype_of<T>);
         } else {
@@ -97,9 +101,11 @@ public:
     template <class X>
         requires(handle<X> || std::same_as<X, handle_base>)
     constexpr graph::value import(X const& x) const {
-        if (x.value().owner != owner_) {
-            x.shared()->move_to(*owner_, shared_);
+        graph::value const v = x.value();
+        if (v.owner == owner_) {
+            return v;
         }
+        x.shared()->move_to(*owner_, shared_);
         return x.value();
     }
 

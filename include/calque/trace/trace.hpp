@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Traces a function: runs its body in constant evaluation, on handles, and keeps the graph as a constant.
 //
-// The body is evaluated twice: once to measure the graph and to find the first error, which is reported before anything
-// else is instantiated, and once to copy the graph into a constant of its exact size.
+// What the body is evaluated for: to find the first error, which is reported before anything else is instantiated, and
+// for the graph, which is copied into a constant of its exact size from arrays that most graphs fit in. g++ remembers
+// what a call without arguments returned: there the second evaluation is none.
 #pragma once
 
 #include <calque/graph/print.hpp>
@@ -99,7 +100,7 @@ constexpr void run_body(graph::builder& owner, bool has_requirements) {
     }
 }
 
-/// What the first evaluation tells.
+/// What an evaluation says of a body.
 struct measurement {
     graph::graph_size size;
     graph::reason why = graph::reason::none;
@@ -107,15 +108,30 @@ struct measurement {
     std::size_t requirements = 0;
 };
 
+/// The same, and the graph.
+struct first_trace {
+    static constexpr graph::graph_size capacity{
+        .nodes = 256, .inputs = 512, .shapes = 32, .regions = 8, .outputs = 16, .user_operations = 4};
+
+    measurement measured;
+    graph::graph_within<capacity> traced;
+};
+
 template <class F, bool HasRequirements, class... Specs>
-constexpr measurement measure() {
+constexpr first_trace trace_first() {
     graph::builder owner;
     run_body<F, Specs...>(owner, HasRequirements);
     if (!HasRequirements && !owner.requirements().empty()) {
-        return measure<F, true, Specs...>();
+        return trace_first<F, true, Specs...>();
     }
-    return {owner.size(), owner.error().why, static_cast<std::size_t>(owner.error().operands),
-            static_cast<std::size_t>(owner.requirements().size())};
+    return {{owner.size(), owner.error().why, static_cast<std::size_t>(owner.error().operands),
+             static_cast<std::size_t>(owner.requirements().size())},
+            graph::freeze_within<first_trace::capacity>(owner)};
+}
+
+template <class F, class... Specs>
+constexpr measurement measure() {
+    return trace_first<F, false, Specs...>().measured;
 }
 
 template <measurement M>
@@ -128,7 +144,7 @@ struct not_measured {
 };
 
 template <class F, class... Specs>
-constexpr auto try_to_measure(int) -> measured<measure<F, false, Specs...>()>;
+constexpr auto try_to_measure(int) -> measured<measure<F, Specs...>()>;
 template <class F, class... Specs>
 constexpr auto try_to_measure(...) -> not_measured;
 
@@ -186,8 +202,7 @@ consteval bool check() {
                           "too, mark helpers constexpr (or, if it is very long, raise -fconstexpr-steps or "
                           "-fconstexpr-ops-limit)");
             if constexpr (!evaluated::is_constant) {
-                using names_the_line [[maybe_unused]] =
-                    std::bool_constant<measure<F, false, Specs...>().size.nodes == 0>;
+                using names_the_line [[maybe_unused]] = std::bool_constant<measure<F, Specs...>().size.nodes == 0>;
             } else if constexpr (evaluated::value.why != graph::reason::none) {
                 using reported [[maybe_unused]] =
                     decltype(diagnostics::report<evaluated>(std::make_index_sequence<evaluated::value.operands>{}));
@@ -208,11 +223,17 @@ struct checked_program {
     /// What its checks demand. The last output of the graph says which was violated first.
     static constexpr std::size_t requirement_count = evaluation<F, Specs...>::value.requirements;
 
-    static constexpr auto graph = [] {
-        graph::builder owner;
-        run_body<F, Specs...>(owner, requirement_count != 0);
-        return graph::freeze<evaluation<F, Specs...>::value.size>(owner);
-    }();
+    static constexpr graph::graph_size size = evaluation<F, Specs...>::value.size;
+    static constexpr graph::static_graph<size> make_graph() {
+        if constexpr (size.fits_in(first_trace::capacity)) {
+            return graph::resized<size>(trace_first<F, false, Specs...>().traced.graph);
+        } else {
+            graph::builder owner;
+            run_body<F, Specs...>(owner, requirement_count != 0);
+            return graph::freeze<size>(owner);
+        }
+    }
+    static constexpr graph::static_graph<size> graph = make_graph(); // g++ 12 would evaluate a lambda twice
     static constexpr auto requirements = [] {
         std::array<graph::requirement, requirement_count> all{};
         if constexpr (requirement_count != 0) {
