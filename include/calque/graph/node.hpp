@@ -60,7 +60,7 @@ constexpr std::uint64_t to_bits(T value) {
 }
 
 template <element T>
-constexpr T from_bits(std::uint64_t bits) {
+CALQUE_INLINE constexpr T from_bits(std::uint64_t bits) {
     if constexpr (std::same_as<T, bool>) {
         return bits != 0;
     } else if constexpr (std::same_as<T, float>) {
