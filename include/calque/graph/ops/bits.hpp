@@ -13,7 +13,7 @@ namespace graph::ops {
         static constexpr std::string_view name = #id;                                                                  \
         static constexpr dtype_set accepts = dtype_set::set;                                                           \
         template <class V>                                                                                             \
-        static CALQUE_INLINE V apply(V x, V y) {                                                                                     \
+        static CALQUE_INLINE V apply(V x, V y) {                                                                       \
             return x symbol y;                                                                                         \
         }                                                                                                              \
     };

@@ -14,7 +14,7 @@ namespace graph::ops {
     struct id : predicate<2> {                                                                                         \
         static constexpr std::string_view name = #id;                                                                  \
         template <class V>                                                                                             \
-        static CALQUE_INLINE constexpr auto apply(V x, V y) {                                                                        \
+        static CALQUE_INLINE constexpr auto apply(V x, V y) {                                                          \
             return x symbol y;                                                                                         \
         }                                                                                                              \
     };
