@@ -60,13 +60,13 @@ constexpr std::uint64_t to_bits(T value) {
 }
 
 template <element T>
-constexpr T from_bits(std::uint64_t bits) {
+CALQUE_INLINE constexpr T from_bits(std::uint64_t bits) {
     if constexpr (std::same_as<T, bool>) {
         return bits != 0;
     } else if constexpr (std::same_as<T, float>) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits));
     } else if constexpr (std::same_as<T, double>) {
-        return std::bit_cast<double>(bits);
+        return __builtin_bit_cast(double, bits);
     } else if constexpr (half_float<T>) {
         return T::from_bits(static_cast<std::uint16_t>(bits));
     } else {

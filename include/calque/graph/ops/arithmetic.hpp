@@ -16,7 +16,7 @@ struct add : elementwise<2> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static constexpr V apply(V x, V y) {
+    static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x + y;
     }
     static constexpr auto vjp(auto dy, auto /*a*/, auto /*b*/, auto /*y*/) { return std::array{dy, dy}; }
@@ -27,7 +27,7 @@ struct subtract : elementwise<2> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static constexpr V apply(V x, V y) {
+    static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x - y;
     }
     static constexpr auto vjp(auto dy, auto /*a*/, auto /*b*/, auto /*y*/) { return std::array{dy, -dy}; }
@@ -38,7 +38,7 @@ struct multiply : elementwise<2> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static constexpr V apply(V x, V y) {
+    static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x * y;
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) { return std::array{dy * b, dy * a}; }
@@ -50,7 +50,7 @@ struct divide : elementwise<2> {
     static constexpr int cost = 10;
 
     template <class V>
-    static constexpr V apply(V x, V y) {
+    static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x / y;
     }
     static constexpr auto vjp(auto dy, auto /*a*/, auto b, auto y) {
@@ -66,7 +66,7 @@ struct remainder : elementwise<2> {
     static constexpr int cost = 20;
 
     template <class V>
-    static constexpr V apply(V x, V y) {
+    static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x % y;
     }
 };
@@ -76,7 +76,7 @@ struct negative : elementwise<1> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static constexpr V apply(V x) {
+    static CALQUE_INLINE constexpr V apply(V x) {
         return -x;
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto /*y*/) { return -dy; }
@@ -88,7 +88,7 @@ struct abs : elementwise<1> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::abs(x);
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) {
@@ -101,7 +101,7 @@ struct square : elementwise<1> {
     static constexpr dtype_set accepts = dtype_set::numbers;
 
     template <class V>
-    static constexpr V apply(V x) {
+    static CALQUE_INLINE constexpr V apply(V x) {
         return x * x;
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * (x + x); }
@@ -114,7 +114,7 @@ struct minimum : elementwise<2> {
     static constexpr int cost = 3;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return math::minimum(x, y);
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
@@ -130,7 +130,7 @@ struct maximum : elementwise<2> {
     static constexpr int cost = 3;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return math::maximum(x, y);
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
@@ -145,7 +145,7 @@ struct fma : elementwise<3> {
     static constexpr dtype_set accepts = dtype_set::floating;
 
     template <class V>
-    static V apply(V x, V y, V z) {
+    static CALQUE_INLINE V apply(V x, V y, V z) {
         return math::fma(x, y, z);
     }
 };
@@ -156,7 +156,7 @@ struct fnma : elementwise<3> {
     static constexpr dtype_set accepts = dtype_set::floating;
 
     template <class V>
-    static V apply(V x, V y, V z) {
+    static CALQUE_INLINE V apply(V x, V y, V z) {
         return math::fnma(x, y, z);
     }
 };
@@ -167,7 +167,7 @@ struct fms : elementwise<3> {
     static constexpr dtype_set accepts = dtype_set::floating;
 
     template <class V>
-    static V apply(V x, V y, V z) {
+    static CALQUE_INLINE V apply(V x, V y, V z) {
         return math::fms(x, y, z);
     }
 };

@@ -13,7 +13,7 @@ namespace graph::ops {
         static constexpr std::string_view name = #id;                                                                  \
         static constexpr dtype_set accepts = dtype_set::set;                                                           \
         template <class V>                                                                                             \
-        static V apply(V x, V y) {                                                                                     \
+        static CALQUE_INLINE V apply(V x, V y) {                                                                       \
             return x symbol y;                                                                                         \
         }                                                                                                              \
     };
@@ -35,7 +35,7 @@ struct bit_not : elementwise<1> {
     static constexpr dtype_set accepts = dtype_set::integers;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return ~x;
     }
 };

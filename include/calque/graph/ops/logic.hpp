@@ -14,7 +14,7 @@ namespace graph::ops {
     struct id : predicate<2> {                                                                                         \
         static constexpr std::string_view name = #id;                                                                  \
         template <class V>                                                                                             \
-        static constexpr auto apply(V x, V y) {                                                                        \
+        static CALQUE_INLINE constexpr auto apply(V x, V y) {                                                          \
             return x symbol y;                                                                                         \
         }                                                                                                              \
     };
@@ -31,7 +31,7 @@ struct logical_and : predicate<2> {
     static constexpr dtype_set accepts = dtype_set::boolean;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return x & y;
     }
 };
@@ -41,7 +41,7 @@ struct logical_or : predicate<2> {
     static constexpr dtype_set accepts = dtype_set::boolean;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return x | y;
     }
 };
@@ -51,7 +51,7 @@ struct logical_not : predicate<1> {
     static constexpr dtype_set accepts = dtype_set::boolean;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return !x;
     }
 };
@@ -63,7 +63,7 @@ struct where : elementwise<3> {
     static constexpr dtype infer_type(dtype const* inputs, std::uint64_t) { return inputs[1]; }
 
     template <class M, class V>
-    static V apply(M condition, V x, V y) {
+    static CALQUE_INLINE V apply(M condition, V x, V y) {
         return select(condition, x, y);
     }
     static constexpr auto vjp(auto dy, auto condition, auto /*x*/, auto /*y*/, auto /*result*/) {

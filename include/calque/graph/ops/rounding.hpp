@@ -16,7 +16,7 @@ struct floor : floating_function {
     static constexpr std::string_view name = "floor";
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::floor(x);
     }
 };
@@ -26,7 +26,7 @@ struct ceil : floating_function {
     static constexpr std::string_view name = "ceil";
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::ceil(x);
     }
 };
@@ -36,7 +36,7 @@ struct round : floating_function {
     static constexpr std::string_view name = "round";
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::round(x);
     }
 };
@@ -46,7 +46,7 @@ struct trunc : floating_function {
     static constexpr std::string_view name = "trunc";
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         return math::trunc(x);
     }
 };
@@ -58,7 +58,7 @@ struct sign : elementwise<1> {
     static constexpr int cost = 4;
 
     template <class V>
-    static V apply(V x) {
+    static CALQUE_INLINE V apply(V x) {
         using T = typename V::value_type;
         V const zero(T(0)), one(T(1));
         return select(x > zero, one, select(x < zero, zero - one, x));
@@ -72,7 +72,7 @@ struct fmod : elementwise<2> {
     static constexpr int cost = 30;
 
     template <class V>
-    static V apply(V x, V y) {
+    static CALQUE_INLINE V apply(V x, V y) {
         return math::fmod(x, y);
     }
     /// d/dy is minus the truncated quotient. (x / y itself may be rounded up to the next integer.)

@@ -5,6 +5,7 @@
 #include <calque/core/config.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -13,23 +14,36 @@ inline namespace v0 {
 namespace kernels {
 namespace detail {
 
+/// The constants of chunk `Chunk` of `Size` steps, counted from its first.
+template <int Size, int Chunk>
+using steps_of_chunk =
+    std::make_integer_sequence<int, std::min(thresholds::unrolled_steps, Size - Chunk * thresholds::unrolled_steps)>;
+
+/// The chunks of `Size` steps.
+template <int Size>
+using chunks_of = std::make_integer_sequence<int, (Size + thresholds::unrolled_steps - 1) / thresholds::unrolled_steps>;
+
 template <int First, class F, int... I>
 CALQUE_INLINE void unroll_chunk(F& f, std::integer_sequence<int, I...>) {
-    // An initializer list is evaluated in order, and unlike a fold expression it has no limit on its length.
-    [[maybe_unused]] int const order[] = {0, ((void)f(std::integral_constant<int, First + I>{}), 0)...};
+    (f(std::integral_constant<int, First + I>{}), ...);
+}
+
+template <int First, int Size, class F, int... Chunk>
+CALQUE_INLINE void unroll_chunks(F& f, std::integer_sequence<int, Chunk...>) {
+    (unroll_chunk<First + Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<Size, Chunk>{}), ...);
 }
 
 } // namespace detail
 
-/// Calls `f(i)` for the constants i = First to Last - 1, in order; in chunks, which compile faster than one long body.
+/// Calls `f(i)` for the constants i = First to Last - 1, in order; in chunks, which compile faster than one long body,
+/// and of which one function calls all: one that called the next would be optimized again with each before it.
 template <int First, int Last, class F>
 CALQUE_INLINE void unroll_steps(F&& f) {
-    constexpr int chunk = thresholds::unrolled_steps;
-    if constexpr (Last - First > chunk) {
-        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, chunk>{});
-        unroll_steps<First + chunk, Last>(f);
-    } else if constexpr (Last > First) {
-        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, Last - First>{});
+    constexpr int size = Last - First;
+    if constexpr (size > thresholds::unrolled_steps) {
+        detail::unroll_chunks<First, size>(f, detail::chunks_of<size>{});
+    } else if constexpr (size > 0) {
+        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, size>{});
     }
 }
 
@@ -86,24 +100,21 @@ namespace detail {
 
 template <auto const& List, int First, class F, int... I>
 CALQUE_INLINE void unroll_models_of_chunk(F& f, std::integer_sequence<int, I...>) {
-    [[maybe_unused]] int const order[] = {
-        0, ((void)f(std::integral_constant<int, List.model[First + I]>{}, List.at[First + I]), 0)...};
+    (f(std::integral_constant<int, List.model[First + I]>{}, List.at[First + I]), ...);
+}
+
+template <auto const& List, class F, int... Chunk>
+CALQUE_INLINE void unroll_models_of_chunks(F& f, std::integer_sequence<int, Chunk...>) {
+    (unroll_models_of_chunk<List, Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<List.size, Chunk>{}), ...);
 }
 
 } // namespace detail
 
 /// Calls `f(model, step)` for the steps of a `modelled_list`, in order: `model` is a constant, so that `f` is
 /// instantiated for each model, not for each of thousands of steps.
-template <auto const& List, int First = 0, class F>
-CALQUE_INLINE void unroll_models(F&& f) {
-    constexpr int chunk = thresholds::unrolled_steps;
-    constexpr int left = List.size - First;
-    if constexpr (left > chunk) {
-        detail::unroll_models_of_chunk<List, First>(f, std::make_integer_sequence<int, chunk>{});
-        unroll_models<List, First + chunk>(f);
-    } else if constexpr (left > 0) {
-        detail::unroll_models_of_chunk<List, First>(f, std::make_integer_sequence<int, left>{});
-    }
+template <auto const& List, class F>
+CALQUE_INLINE void unroll_models([[maybe_unused]] F&& f) {
+    detail::unroll_models_of_chunks<List>(f, detail::chunks_of<List.size>{});
 }
 
 } // namespace kernels
