@@ -65,7 +65,7 @@ public:
         return *this;
     }
 
-    constexpr text& operator<<(dtype d) { return *this << name_of(d); }
+    CALQUE_COLD constexpr text& operator<<(dtype d) { return *this << name_of(d); }
 
     /// Extents as users write them: `[batch,784]`.
     CALQUE_COLD constexpr text& operator<<(shape const& s) {

@@ -94,13 +94,13 @@ private:
 
     text& begin_difference(text& out) { return out << (count_++ == 0 ? "" : "; "); }
 
-    text& begin_difference(text& out, int leaf) {
+    CALQUE_COLD text& begin_difference(text& out, int leaf) {
         begin_difference(out);
         append_place(out, *now_.description, leaf, names_);
         return out << ": ";
     }
 
-    void compare_leaf(text& out, int leaf, key_differences& found) {
+    CALQUE_COLD void compare_leaf(text& out, int leaf, key_differences& found) {
         key_description const& a = *now_.description;
         key_description const& b = *before_.description;
         text ignored;
