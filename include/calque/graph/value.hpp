@@ -252,8 +252,7 @@ constexpr value indices_along(value x, int axis, dtype type) {
 
 /// start, start + 1, ... in the graph and with the dtype of `like`. Shape: [count].
 constexpr value count_from(value like, extent_t start, extent_t count) {
-    value const zero{like.owner, like.owner->constant(like.type(), 0)};
-    return iota_like(broadcast_to(zero, shape{count}), 0, like.type()) + literal(zero, start);
+    return iota_like(broadcast_to(zero_of(like), shape{count}), 0, like.type()) + literal(like, start);
 }
 
 /// The place of each element of `like` in row-major order, the axes before `first` not counted. Extent 1 along those.

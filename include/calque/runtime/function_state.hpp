@@ -217,10 +217,8 @@ private:
                     if (distance < b.distance) {
                         b.distance = distance;
                         b.description = before.description;
-                        b.words.resize(before.description->word_count);
-                        for (int i = 0; i < b.words.size(); ++i) {
-                            b.words[i] = before.words[i];
-                        }
+                        b.words.resize(0);
+                        b.words.append(before.words, before.description->word_count);
                     }
                 },
                 &best);

@@ -292,13 +292,10 @@ struct counted_loop {
 template <class First, class Last, class... Handles>
 constexpr counted_loop loop_indices(First const& first, Last const& last, Handles const&... handles) {
     extent_t const start = static_cast<extent_t>(first);
-    home_finder finder;
-    (finder.consider(handles), ...);
     if constexpr (std::same_as<Last, axis_extent>) {
         if (!calque::is_static(last.declared())) {
             auto const all = arange<std::int64_t>(last);
-            finder.consider(all);
-            region_home home = finder.find();
+            region_home home = home_of(handles..., all);
             graph::value index{&home.owner(), home.template import <std::int64_t>(all)};
             if (start < 0) {
                 graph::value const parts[] = {graph::count_from(index, start, -start), index};
@@ -309,7 +306,7 @@ constexpr counted_loop loop_indices(First const& first, Last const& last, Handle
             return {home, weak_expr<std::int64_t>(index, home.shared())};
         }
     }
-    region_home const home = finder.find();
+    region_home const home = home_of(handles...);
     extent_t const end = static_cast<extent_t>(last);
     graph::value const anchor{&home.owner(), home.owner().constant(dtype::int64, 0)};
     graph::value const index = graph::count_from(anchor, start, end > start ? end - start : 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Traces a function: runs its body in constant evaluation, on handles, and keeps the graph as a constant.
 //
-// What the body is evaluated for: to find the first error, which is reported before anything else is instantiated, and
-// for the graph, which is copied into a constant of its exact size from arrays that most graphs fit in. g++ remembers
-// what a call without arguments returned: there the second evaluation is none.
+// An evaluation of the body finds the first error, which is reported before anything else is instantiated, and gives
+// the graph, in arrays that most graphs fit in; it is copied from there into a constant of its exact size. g++
+// remembers what a call without arguments returned, so that both are one evaluation; clang repeats it.
 #pragma once
 
 #include <calque/graph/print.hpp>

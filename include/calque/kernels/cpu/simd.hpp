@@ -4,8 +4,8 @@
 // Registers are the vector types of the compilers, to which both g++ and clang give the operators + - * / < == ?: []
 // on every architecture. What those lack is written with them (registers_portable.hpp) or, on x86, as overloads with
 // intrinsics (registers_x86.hpp, registers_avx512.hpp), elsewhere with xsimd (registers_xsimd.hpp): kernels never see
-// which one they got. The architecture is the
-// one that the compiler's flags name; run-time dispatch needs a translation unit each, which headers cannot be.
+// which one they got. The architecture is the one that the compiler's flags name; run-time dispatch needs a translation
+// unit each, which headers cannot be.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
