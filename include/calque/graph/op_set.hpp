@@ -159,10 +159,15 @@ constexpr bool is_shape_input(node const& n, int k) {
     return k >= data_input_count(n);
 }
 
-/// Whether the elements of input `k` of a node matter to it, if only through what a region returns.
-constexpr bool is_read(node const& n, int k) {
+/// Of how many inputs of a node, the first ones, the elements matter to it, if only through what a region returns.
+constexpr int read_input_count(node const& n) {
     op_kind const kind = info(n.op).kind;
-    return kind == op_kind::control || kind == op_kind::border || !is_shape_input(n, k);
+    return kind == op_kind::control || kind == op_kind::border ? n.input_count : data_input_count(n);
+}
+
+/// Whether the elements of input `k` of a node do.
+constexpr bool is_read(node const& n, int k) {
+    return k < read_input_count(n);
 }
 
 } // namespace graph

@@ -415,9 +415,7 @@ private:
                 continue;
             }
             node const& n = g_[id];
-            op_kind const kind = info(n.op).kind;
-            bool const reads_all = kind == op_kind::control || kind == op_kind::border;
-            for (int k = 0, count = reads_all ? n.input_count : data_inputs_[id]; k < count; ++k) {
+            for (int k = 0, count = graph::read_input_count(n); k < count; ++k) {
                 read_[g_.input(n, k)] = true;
             }
         }
