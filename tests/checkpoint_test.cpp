@@ -88,3 +88,33 @@ TEST_CASE("second derivatives, and vmap of the gradient") {
     auto const each = calque::function(calque::vmap(calque::grad([](auto v) { return checkpoint(sum_of_cubes)(v); })));
     CHECK(each(matrix{{1, 2}, {3, 4}}) == matrix{{3, 12}, {27, 48}});
 }
+
+namespace {
+
+inline constexpr auto mixed = [](auto x, auto y) { return tanh(x * y + sin(x)); };
+template <bool IsCheckpointed>
+inline constexpr auto of_equal_arguments = [](auto x) {
+    if constexpr (IsCheckpointed) {
+        return calque::sum(checkpoint(mixed)(checkpoint(mixed)(x, x), x));
+    } else {
+        return calque::sum(mixed(mixed(x, x), x));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a tuple as the only argument") {
+    auto const product = [](auto t) { return std::get<0>(t) * std::get<1>(t); };
+    auto const slope = calque::function(calque::grad([=](auto x) {
+        return calque::sum(checkpoint(product)(std::tuple{x, x * x}));
+    }));
+    CHECK(slope(xt::xtensor<double, 1>{1, 2}) == xt::xtensor<double, 1>{3, 12});
+}
+
+TEST_CASE("one value as two arguments, with a cotangent that is a constant") {
+    // What only has to be there before a part is computed again must not be written over what that part reads.
+    xt::xtensor<double, 1> const x = {0.5, -0.7, 1.2, 0.1, 0.9};
+    auto const plain = calque::function(calque::grad(of_equal_arguments<false>));
+    auto const again = calque::function(calque::grad(of_equal_arguments<true>));
+    CHECK(xt::allclose(again(x), plain(x), 1e-12));
+}

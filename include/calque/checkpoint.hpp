@@ -30,7 +30,7 @@ private:
     template <std::size_t... I, class All>
     constexpr auto evaluate(std::index_sequence<I...>, All const& all) const {
         graph::value const u = std::get<sizeof...(I)>(all).value();
-        std::tuple arguments{after(u, std::get<I>(all))...};
+        std::tuple<std::tuple_element_t<I, All>...> arguments{after(u, std::get<I>(all))...};
         auto again = arguments; // which the function may assign to
         F fn = fn_.get();
         graph::value const y = fn(std::get<I>(again)...).value();
@@ -58,7 +58,8 @@ private:
         X tree = x;
         for_each_leaf(tree, [&u]<class Leaf>(Leaf& leaf) {
             if constexpr (handle<Leaf>) {
-                leaf = Leaf(graph::apply<graph::ops::after>(0, leaf.value(), u), leaf.shared());
+                graph::value const own = graph::apply<graph::ops::fresh>(0, leaf.value()); // even if passed twice
+                leaf = Leaf(graph::apply<graph::ops::after>(0, own, u), leaf.shared());
             }
         });
         return tree;

@@ -64,7 +64,7 @@ struct stored_value {
     node_id node = -1;
     storage_kind kind = storage_kind::buffer;
     int made_by = -1;  // the group that makes it; -1: it is there before
-    int last_use = -1; // the last group that reads it, through views too
+    int last_use = -1; // the last group that makes it or reads it, through views too
     int output = -1;   // buffers: the output whose memory it takes; -1: none
     int source = -1;   // views: the stored value that it is a view of
     int argument = -1; // arguments: which

@@ -349,7 +349,7 @@ private:
         } else if (g_.is<graph::ops::element_count>(id)) {
             v.kind = storage_kind::count;
         } else {
-            v.made_by = group_of_[id];
+            v.made_by = v.last_use = group_of_[id]; // it is written there, even if only `after` asks for it
         }
         values_.push_back(v);
         return value_of_[id] = values_.size() - 1;
