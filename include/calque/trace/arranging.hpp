@@ -164,8 +164,13 @@ private:
         graph::value const v = at.import(x_);
         graph::value const part = at.template import <T>(elements);
         int const kept = v.rank() - std::popcount(selected_.dropped);
-        if (!selected_.is_valid || part.rank() > kept) {
-            at.owner().fail(graph::reason::rank_too_high, graph::code_of<graph::ops::slice_adjoint>, &part.id, 1, "at");
+        if (!selected_.is_valid) {
+            return x_;
+        }
+        if (part.rank() > kept) {
+            graph::node_id const operands[] = {v.id, part.id};
+            at.owner().fail(graph::reason::extents_do_not_broadcast, graph::code_of<graph::ops::slice_adjoint>,
+                            operands, 2, "at");
             return x_;
         }
         // The axes of `part` are the last that are kept; those that an index has dropped come back between them.

@@ -41,7 +41,7 @@ struct broadcast_to : identity_op {
         shape const& from = in.input(0);
         shape to = in.list(static_cast<int>(in.attribute));
         if (from.rank > to.rank) {
-            in.fail(reason::rank_too_high);
+            in.fail(reason::extents_do_not_broadcast);
             return to;
         }
         for (int i = 1; i <= to.rank; ++i) {
@@ -72,7 +72,7 @@ struct broadcast_like : identity_op {
     static constexpr shape infer(inference& in) {
         shape const& to = in.input(1);
         if (in.input(0).rank > to.rank) {
-            in.fail(reason::rank_too_high);
+            in.fail(reason::extents_do_not_broadcast);
             return to;
         }
         shape const joined = broadcast_inputs(in);
