@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
+#include <tuple>
 
 namespace {
 
@@ -91,6 +91,7 @@ TEST_CASE("second derivatives, and vmap of the gradient") {
 
 namespace {
 
+inline constexpr auto product = [](auto t) { return std::get<0>(t) * std::get<1>(t); };
 inline constexpr auto mixed = [](auto x, auto y) { return tanh(x * y + sin(x)); };
 template <bool IsCheckpointed>
 inline constexpr auto of_equal_arguments = [](auto x) {
@@ -104,10 +105,8 @@ inline constexpr auto of_equal_arguments = [](auto x) {
 } // namespace
 
 TEST_CASE("a tuple as the only argument") {
-    auto const product = [](auto t) { return std::get<0>(t) * std::get<1>(t); };
-    auto const slope = calque::function(calque::grad([=](auto x) {
-        return calque::sum(checkpoint(product)(std::tuple{x, x * x}));
-    }));
+    auto const slope =
+        calque::function(calque::grad([](auto x) { return calque::sum(checkpoint(product)(std::tuple{x, x * x})); }));
     CHECK(slope(xt::xtensor<double, 1>{1, 2}) == xt::xtensor<double, 1>{3, 12});
 }
 
