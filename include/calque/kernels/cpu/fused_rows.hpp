@@ -160,11 +160,11 @@ private:
 
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
     /// several arrays lie anywhere then, all but the last, their loads in whole lines. Returns where it ended.
-    template <int Phase, int U>
-    CALQUE_INLINE std::ptrdiff_t run_lines(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+    template <int Phase>
+    CALQUE_INLINE std::ptrdiff_t run_lines(row_addresses const& at, std::ptrdiff_t i) {
         constexpr int stored = program::template stores<Phase>.at[0];
-        auto const* const result =
-            static_cast<step_element<Group, stored> const*>(at.results[step_v<Group, stored>.result]);
+        using T = step_element<Group, stored>;
+        auto const* const result = static_cast<T const*>(at.results[step_v<Group, stored>.result]);
         constexpr auto const& reads = program::template reads<Phase>;
         int const into_line = static_cast<int>(simd::place_in_line(result));
         std::ptrdiff_t j = 0;
@@ -185,7 +185,9 @@ private:
                     simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
                 into_lines |= lines.offsets[leaf].elements;
             });
+            constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
+            step_registers<Group, U> wide;
             for (; into_lines != 0 && j + block + simd::width <= columns_; j += block) {
                 run_block<Phase, false>(wide, lines, i, j, 0);
             }
@@ -218,7 +220,7 @@ private:
             }
             if constexpr (OneRow && loads_lines<Phase>()) {
                 if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
-                    j = run_lines<Phase>(wide, at, i);
+                    j = run_lines<Phase>(at, i);
                 }
             }
             for (; j + block <= columns_; j += block) {
