@@ -58,7 +58,8 @@ private:
             constexpr int step = program::row_results.at[k];
             constexpr int r = step_v<Group, step>.result;
             using T = step_element<Group, step>;
-            column_input<step>(row_, row_).store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
+            // Not a masked store, which overlaps that of the next row.
+            static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] = first_element(column_input<step>(row_, row_));
         });
     }
 

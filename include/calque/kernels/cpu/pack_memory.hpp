@@ -224,6 +224,15 @@ CALQUE_INLINE unsigned bits_of_register(pack<bool, U> const& mask) {
 
 } // namespace detail
 
+template <class T, int U>
+CALQUE_INLINE T first_element(pack<T, U> const& x) {
+    if constexpr (std::same_as<T, bool>) {
+        return (x.r[0] & 1) != 0;
+    } else {
+        return x.r[0][0];
+    }
+}
+
 } // namespace simd
 } // namespace v0
 } // namespace calque
