@@ -48,7 +48,12 @@ private:
     }
 
     CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
-        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= thresholds::prefetched_elements) {}
+        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
+
+    static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
+        bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
+        return early ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
+    }
 
     template <bool OneRow>
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
