@@ -102,13 +102,15 @@ private:
 
     // ---- one walk along a row
 
-    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
-    static constexpr int groups_of_phase(int phase) {
+    static constexpr bool is_light(int phase) {
         int const light = plan.counts[phase]    ? thresholds::light_counting_phase
                           : plan.reduces[phase] ? thresholds::light_reducing_phase
                                                 : thresholds::light_phase;
-        return plan.cost[phase] <= light ? 4 : 2;
+        return plan.cost[phase] <= light;
     }
+
+    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
+    static constexpr int groups_of_phase(int phase) { return is_light(phase) ? 4 : 2; }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
@@ -234,6 +236,11 @@ private:
             }
             step_registers<Group, 1> narrow;
             program::template fold_reductions<Phase>(wide, narrow);
+            if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
+                for (; j + simd::width <= columns_; j += simd::width) {
+                    run_block<Phase, false>(narrow, at, i, j, 0);
+                }
+            }
             for (; j < columns_; j += simd::width) {
                 run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
             }

@@ -62,12 +62,16 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
-/// Row programs run with lanes along the rows below these groups of columns, which are two and one whole block of the
-/// kernel for long rows and leave it no tail; light: one walk along a row, or elements of 8 bytes. Measured at 1,024
-/// rows, lanes along the rows take 0.89 of the time for softmax over 112 columns and 1.15 over 128, for a sum 0.5 over
-/// 48 and 1.5 over 64.
+/// Row programs run with lanes along the rows below these groups of columns; light: one walk along a row; wide: several,
+/// over elements of 8 bytes, whose tiles fill L1 sooner. Measured at 1,024 rows, lanes along the rows take 0.89 of the
+/// time for softmax over 112 columns and 1.15 over 128; of 1000 rows, for sums, maxima and means of squares 1.1 to 1.5
+/// over 48 to 63, 0.8 to 1.0 over 32 to 40; in double, log-sum-exp, softmax, layer norm and their gradients 0.52 to
+/// 1.05 over 64 to 95 and 0.7 to 1.24 over 96 to 112.
 inline constexpr int long_row_groups = 8;
-inline constexpr int long_light_row_groups = 4;
+inline constexpr int long_wide_row_groups = 6;
+inline constexpr int long_light_row_groups = 3;
+/// The groups of columns that are a whole block of light work, without a tail.
+inline constexpr int groups_of_a_whole_block = 4;
 
 /// Groups of rows that lanes along the rows compute in lockstep: what a row computes once is a chain of some hundred
 /// cycles, which another group's hides. Measured with one, 4096 rows of 10: 1.23 for softmax, 1.40 for layer norm and
