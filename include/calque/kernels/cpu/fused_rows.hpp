@@ -64,7 +64,8 @@ private:
             constexpr int r = step_v<Group, step>.result;
             using T = step_element<Group, step>;
             // Not a masked store, which overlaps that of the next row.
-            static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] = first_element(column_input<step>(row_, row_));
+            static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] =
+                first_element(column_input<step>(row_, row_));
         });
     }
 
@@ -193,7 +194,8 @@ private:
                     simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
                 into_lines |= lines.offsets[leaf].elements;
             });
-            constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
+            constexpr int U =
+                groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
             step_registers<Group, U> wide;
             for (; into_lines != 0 && j + block + simd::width <= columns_; j += block) {

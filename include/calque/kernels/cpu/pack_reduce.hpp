@@ -84,8 +84,8 @@ CALQUE_INLINE bool all(pack<bool, U> const& x) {
 
 namespace detail {
 
-// Folds a pack to one element, its groups with `f`, which keeps NaN, and its lanes with `g`, which need not: one look for
-// NaN costs less than one with each fold of lanes.
+// Folds a pack to one element, its groups with `f`, which keeps NaN, and its lanes with `g`, which need not: one look
+// for NaN costs less than one with each fold of lanes.
 template <class T, int U, class F, class G>
 CALQUE_INLINE T reduce_and_keep_nan(pack<T, U> const& x, F f, G g) {
     auto const group = fold_groups(x, f);

@@ -62,11 +62,11 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
-/// Row programs run with lanes along the rows below these groups of columns; light: one walk along a row; wide: several,
-/// over elements of 8 bytes, whose tiles fill L1 sooner. Measured at 1,024 rows, lanes along the rows take 0.89 of the
-/// time for softmax over 112 columns and 1.15 over 128; of 1000 rows, for sums, maxima and means of squares 1.1 to 1.5
-/// over 48 to 63, 0.8 to 1.0 over 32 to 40; in double, log-sum-exp, softmax, layer norm and their gradients 0.52 to
-/// 1.05 over 64 to 95 and 0.7 to 1.24 over 96 to 112.
+/// Row programs run with lanes along the rows below these groups of columns; light: one walk along a row; wide:
+/// several, over elements of 8 bytes, whose tiles fill L1 sooner. Measured at 1,024 rows, lanes along the rows take
+/// 0.89 of the time for softmax over 112 columns and 1.15 over 128; of 1000 rows, for sums, maxima and means of
+/// squares 1.1 to 1.5 over 48 to 63, 0.8 to 1.0 over 32 to 40; in double, log-sum-exp, softmax, layer norm and their
+/// gradients 0.52 to 1.05 over 64 to 95 and 0.7 to 1.24 over 96 to 112.
 inline constexpr int long_row_groups = 8;
 inline constexpr int long_wide_row_groups = 6;
 inline constexpr int long_light_row_groups = 3;
