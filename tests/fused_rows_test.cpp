@@ -58,7 +58,7 @@ inline constexpr auto long_chain = [](auto x) {
     return x;
 };
 
-constexpr std::size_t column_counts[] = {1, 2, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 1000};
+constexpr std::size_t column_counts[] = {1, 2, 10, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100, 1000};
 
 } // namespace
 

@@ -48,7 +48,12 @@ private:
     }
 
     CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
-        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= thresholds::prefetched_elements) {}
+        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
+
+    static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
+        bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
+        return early ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
+    }
 
     template <bool OneRow>
     CALQUE_INLINE void run_row(std::ptrdiff_t i) {
@@ -58,7 +63,9 @@ private:
             constexpr int step = program::row_results.at[k];
             constexpr int r = step_v<Group, step>.result;
             using T = step_element<Group, step>;
-            column_input<step>(row_, row_).store(static_cast<T*>(a_.results[r]) + i * a_.result_row_strides[r], 1);
+            // Not a masked store, which overlaps that of the next row.
+            static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] =
+                first_element(column_input<step>(row_, row_));
         });
     }
 
@@ -96,13 +103,15 @@ private:
 
     // ---- one walk along a row
 
-    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
-    static constexpr int groups_of_phase(int phase) {
+    static constexpr bool is_light(int phase) {
         int const light = plan.counts[phase]    ? thresholds::light_counting_phase
                           : plan.reduces[phase] ? thresholds::light_reducing_phase
                                                 : thresholds::light_phase;
-        return plan.cost[phase] <= light ? 4 : 2;
+        return plan.cost[phase] <= light;
     }
+
+    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
+    static constexpr int groups_of_phase(int phase) { return is_light(phase) ? 4 : 2; }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
@@ -160,11 +169,11 @@ private:
 
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
     /// several arrays lie anywhere then, all but the last, their loads in whole lines. Returns where it ended.
-    template <int Phase, int U>
-    CALQUE_INLINE std::ptrdiff_t run_lines(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+    template <int Phase>
+    CALQUE_INLINE std::ptrdiff_t run_lines(row_addresses const& at, std::ptrdiff_t i) {
         constexpr int stored = program::template stores<Phase>.at[0];
-        auto const* const result =
-            static_cast<step_element<Group, stored> const*>(at.results[step_v<Group, stored>.result]);
+        using T = step_element<Group, stored>;
+        auto const* const result = static_cast<T const*>(at.results[step_v<Group, stored>.result]);
         constexpr auto const& reads = program::template reads<Phase>;
         int const into_line = static_cast<int>(simd::place_in_line(result));
         std::ptrdiff_t j = 0;
@@ -185,7 +194,10 @@ private:
                     simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
                 into_lines |= lines.offsets[leaf].elements;
             });
+            constexpr int U =
+                groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
+            step_registers<Group, U> wide;
             for (; into_lines != 0 && j + block + simd::width <= columns_; j += block) {
                 run_block<Phase, false>(wide, lines, i, j, 0);
             }
@@ -218,7 +230,7 @@ private:
             }
             if constexpr (OneRow && loads_lines<Phase>()) {
                 if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
-                    j = run_lines<Phase>(wide, at, i);
+                    j = run_lines<Phase>(at, i);
                 }
             }
             for (; j + block <= columns_; j += block) {
@@ -226,6 +238,11 @@ private:
             }
             step_registers<Group, 1> narrow;
             program::template fold_reductions<Phase>(wide, narrow);
+            if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
+                for (; j + simd::width <= columns_; j += simd::width) {
+                    run_block<Phase, false>(narrow, at, i, j, 0);
+                }
+            }
             for (; j < columns_; j += simd::width) {
                 run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
             }

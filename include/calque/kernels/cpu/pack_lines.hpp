@@ -50,7 +50,10 @@ CALQUE_INLINE pack<T, U> load_lines(T const* p, line_offset const& offset) {
     constexpr int registers = pack<T, U>::registers;
     T const* const first = p - offset.elements;
     __m512i line[registers + 1];
-    unroll<registers + 1>([&](auto i) CALQUE_INLINE_LAMBDA { line[i] = _mm512_loadu_si512(first + i * lanes<T>); });
+    unroll<registers + 1>([&](auto i) CALQUE_INLINE_LAMBDA {
+        line[i] = _mm512_loadu_si512(first + i * lanes<T>);
+        asm("" : "+v"(line[i])); // once: g++ 12 reads a line again as the memory operand of the permutation before
+    });
     return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
         if constexpr (sizeof(T) == 4) {
             return bits_as<reg<T>>(_mm512_permutex2var_epi32(line[i], offset.permutation, line[i + 1]));

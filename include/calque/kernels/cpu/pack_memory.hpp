@@ -224,6 +224,16 @@ CALQUE_INLINE unsigned bits_of_register(pack<bool, U> const& mask) {
 
 } // namespace detail
 
+/// The element of the first lane.
+template <class T, int U>
+CALQUE_INLINE T first_element(pack<T, U> const& x) {
+    if constexpr (std::same_as<T, bool>) {
+        return (x.r[0] & 1) != 0;
+    } else {
+        return bits_as<T>(x.r[0][0]); // numbers of two bytes are registers of their bits
+    }
+}
+
 } // namespace simd
 } // namespace v0
 } // namespace calque

@@ -4,6 +4,8 @@
 
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 
+#include <limits>
+
 namespace calque {
 inline namespace v0 {
 namespace simd {
@@ -69,16 +71,6 @@ CALQUE_INLINE T reduce_mul(pack<T, U> const& x) {
     });
 }
 
-/// The greatest and the least element; NaN if there is one.
-template <class T, int U>
-CALQUE_INLINE T reduce_max(pack<T, U> const& x) {
-    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return maximum(a, b); });
-}
-template <class T, int U>
-CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
-    return detail::reduce(x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return minimum(a, b); });
-}
-
 /// Whether some element, and whether every element is set.
 template <int U>
 CALQUE_INLINE bool any(pack<bool, U> const& x) {
@@ -88,6 +80,49 @@ template <int U>
 CALQUE_INLINE bool all(pack<bool, U> const& x) {
     return indices<U>([&](auto... i)
                           CALQUE_INLINE_LAMBDA { return (as_number(x.r[i]) & ...) == pack<bool, U>::all_lanes; });
+}
+
+namespace detail {
+
+// Folds a pack to one element, its groups with `f`, which keeps NaN, and its lanes with `g`, which need not: one look
+// for NaN costs less than one with each fold of lanes.
+template <class T, int U, class F, class G>
+CALQUE_INLINE T reduce_and_keep_nan(pack<T, U> const& x, F f, G g) {
+    auto const group = fold_groups(x, f);
+    T const folded = reduce(group, g);
+    if constexpr (std::floating_point<T>) {
+        return any(group != group) ? std::numeric_limits<T>::quiet_NaN() : folded;
+    } else {
+        return folded;
+    }
+}
+
+} // namespace detail
+
+/// The greatest and the least element; NaN if there is one.
+template <class T, int U>
+CALQUE_INLINE T reduce_max(pack<T, U> const& x) {
+    return detail::reduce_and_keep_nan(
+        x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return maximum(a, b); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA {
+            if constexpr (std::floating_point<T>) {
+                return max_or_second(a, b);
+            } else {
+                return maximum(a, b);
+            }
+        });
+}
+template <class T, int U>
+CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
+    return detail::reduce_and_keep_nan(
+        x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return minimum(a, b); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA {
+            if constexpr (std::floating_point<T>) {
+                return min_or_second(a, b);
+            } else {
+                return minimum(a, b);
+            }
+        });
 }
 
 /// How many elements are set.

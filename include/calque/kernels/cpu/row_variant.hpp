@@ -28,7 +28,8 @@ struct row_split {
 struct row_traits {
     bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
-    bool is_light = false;     // one walk along a row, or elements of which a register holds half a group
+    bool is_light = false;     // one walk along a row
+    bool is_wide = false;      // elements of which a register holds half a group
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
 
     template <int N>
@@ -41,7 +42,7 @@ struct row_traits {
             bool const varies_by_row = s.varies_along_rows || plan.ready[i] > 0;
             reduces |= is_reduction;
             is_indexed |= s.index >= 0;
-            is_light |= s.varies_along_columns && size_of(s.type) > sizeof(float);
+            is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
             once_a_row += is_reduction ? in_lanes(thresholds::columns_of_a_fold) : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
@@ -51,7 +52,10 @@ struct row_traits {
 
     /// The columns from which on lanes run along them, however many rows there are.
     constexpr extent_t first_long_row() const {
-        return (is_light ? thresholds::long_light_row_groups : thresholds::long_row_groups) * simd::width;
+        int const groups = is_light  ? thresholds::long_light_row_groups
+                           : is_wide ? thresholds::long_wide_row_groups
+                                     : thresholds::long_row_groups;
+        return groups * simd::width;
     }
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
@@ -63,7 +67,7 @@ struct row_traits {
         }
         constexpr extent_t group = simd::width;
         constexpr extent_t block = group * thresholds::groups_of_short_rows;
-        bool const fills_a_block = columns >= thresholds::long_light_row_groups * group;
+        bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
         extent_t const of_a_long_row = columns + once_a_row - saved;
         extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));

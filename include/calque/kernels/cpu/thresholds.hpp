@@ -32,7 +32,12 @@ inline constexpr int light_counting_phase = 60; // random words: two groups are 
 /// 1.2 for the sum and 1.2 to 1.3 for the maximum of 1 and 10 million, 1.0 to 1.1 for sums of rows and softmax; with
 /// it, a sum of 100,000 takes 1.1, and one of 300,000 1.0. Sums of 10 million take 1.15 with 2 KiB ahead, 1.06 with 4,
 /// 0.97 with 12, which takes 1.05 for 1 million.
+/// Over short rows it does from what L1 does not hold: their ends keep the processor from running ahead. Measured
+/// without, sums of rows of 64 to 350 columns: 1.2 for 128 KiB, 1.2 to 1.4 for 300 KiB to 1 MiB; of 1000 columns 1.0,
+/// of 4096 0.9; softmax and layer norm over 333 0.95.
 inline constexpr std::ptrdiff_t prefetched_elements = 512 * 1024;
+inline constexpr std::ptrdiff_t prefetched_elements_of_rows = 12 * 1024;
+inline constexpr std::ptrdiff_t most_columns_prefetched_early = 512;
 inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 
 /// Light elementwise work on one row of so many columns begins to store at the beginning of a cache line, and loads
@@ -57,12 +62,16 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
-/// Row programs run with lanes along the rows below these groups of columns, which are two and one whole block of the
-/// kernel for long rows and leave it no tail; light: one walk along a row, or elements of 8 bytes. Measured at 1,024
-/// rows, lanes along the rows take 0.89 of the time for softmax over 112 columns and 1.15 over 128, for a sum 0.5 over
-/// 48 and 1.5 over 64.
+/// Row programs run with lanes along the rows below these groups of columns; light: one walk along a row; wide:
+/// several, over elements of 8 bytes, whose tiles fill L1 sooner. Measured at 1,024 rows, lanes along the rows take
+/// 0.89 of the time for softmax over 112 columns and 1.15 over 128; of 1000 rows, for sums, maxima and means of
+/// squares 1.1 to 1.5 over 48 to 63, 0.8 to 1.0 over 32 to 40; in double, log-sum-exp, softmax, layer norm and their
+/// gradients 0.52 to 1.05 over 64 to 95 and 0.7 to 1.24 over 96 to 112.
 inline constexpr int long_row_groups = 8;
-inline constexpr int long_light_row_groups = 4;
+inline constexpr int long_wide_row_groups = 6;
+inline constexpr int long_light_row_groups = 3;
+/// The groups of columns that are a whole block of light work, without a tail.
+inline constexpr int groups_of_a_whole_block = 4;
 
 /// Groups of rows that lanes along the rows compute in lockstep: what a row computes once is a chain of some hundred
 /// cycles, which another group's hides. Measured with one, 4096 rows of 10: 1.23 for softmax, 1.40 for layer norm and
