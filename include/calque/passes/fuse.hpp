@@ -37,15 +37,16 @@ template <class Graph>
 class fuser {
 public:
     constexpr explicit fuser(Graph const& g)
-        : g_(g), places_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
+        : g_(g), place_numbers_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
           repeated_(g.node_count) {
+        places_.push_back({});
         find_kinds();
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             same_extents_[id] = id;
             costs_[id] = cost_of(id);
             repeated_[id] = is_repeated(id);
-            places_[id] = repeated_[id] ? place{} : place_of(id);
+            place_numbers_[id] = repeated_[id] ? nowhere : find_place(id);
             phases_[id] = phase_of(id);
         }
         number_kernels();
@@ -58,7 +59,7 @@ public:
     /// The kernel that computes a node where it is stored; -1 for what no fused kernel computes.
     constexpr int kernel_of(node_id id) const { return kernel_of_[id]; }
 
-    constexpr int level_of(node_id id) const { return places_[id].level; }
+    constexpr int level_of(node_id id) const { return place_of(id).level; }
     constexpr bool is_stored(node_id id) const { return stored_[id]; }
     constexpr bool is_needed(node_id id) const { return users_[id] != nobody; }
     /// Whether results depend on the elements of a node, or on what a branch or loop does.
@@ -86,6 +87,7 @@ public:
 private:
     static constexpr int nobody = -1;
     static constexpr int several = -2;
+    static constexpr int nowhere = 0; // the number of the place of what no kernel computes, and of what all may repeat
 
     /// What all rules ask of each node, and more often than constant evaluation likes to look up.
     constexpr void find_kinds() {
@@ -101,16 +103,29 @@ private:
 
     // ---- places
 
-    constexpr place place_of(node_id id) {
+    /// Where a node runs. Nodes have the numbers of their places: most have the place of an input.
+    constexpr place const& place_of(node_id id) const { return places_[place_numbers_[id]]; }
+
+    /// The number of a place, a new one for a new place.
+    constexpr int number_of(place const& p) {
+        int const known = find(places_, p);
+        if (known >= 0) {
+            return known;
+        }
+        places_.push_back(p);
+        return places_.size() - 1;
+    }
+
+    constexpr int find_place(node_id id) {
         node const& n = g_[id];
         switch (kind_of(id)) {
-        case op_kind::source: return {};
+        case op_kind::source: return nowhere;
         case op_kind::elementwise: return place_of_elementwise(id, n);
-        case op_kind::reduction: return place_of_reduction(id, n);
+        case op_kind::reduction: return number_of(place_of_reduction(id, n));
         case op_kind::border: {
             place p;
-            p.level = n.op == code_of<ops::yield> ? 0 : places_[g_.input(n, 0)].level;
-            return p;
+            p.level = n.op == code_of<ops::yield> ? 0 : place_of(g_.input(n, 0)).level;
+            return number_of(p);
         }
         default: {
             place p;
@@ -120,7 +135,7 @@ private:
                 p.product = id;
                 p.anchor = has_unnamed(p.space) ? id : -1;
             }
-            return p;
+            return number_of(p);
         }
         }
     }
@@ -154,55 +169,74 @@ private:
         }
         switch (kind_of(id)) {
         case op_kind::source: return 0;
-        case op_kind::view: return places_[id].level;
-        default: return places_[id].level + 1;
+        case op_kind::view: return place_of(id).level;
+        default: return place_of(id).level + 1;
         }
     }
 
-    constexpr place place_of_elementwise(node_id id, node const& n) {
-        place joined;
-        joined.space = n.shape;
-        joined.anchor = anchor_of(id, n);
-        int from_memory = 0; // the level if no input's kernel is joined
-        int highest = -1;    // the highest level of a kernel that might be joined
+    constexpr int place_of_elementwise(node_id id, node const& n) {
+        int from_memory = 0;  // the level if no input's kernel is joined
+        int from_others = 0;  // the level of what no kernel computes
+        int highest = -1;     // the highest level of a kernel that might be joined: what is below is stored by then
+        int common = nowhere; // the place of all inputs of that level
         for (int k = 0; k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
+            int const number = place_numbers_[input];
+            place const& p = places_[number];
             int const after = level_after(input);
             from_memory = after > from_memory ? after : from_memory;
-            if (places_[input].space >= 0 && places_[input].level > highest) {
-                highest = places_[input].level;
+            if (p.space < 0) {
+                from_others = after > from_others ? after : from_others;
+            } else if (p.level >= highest) {
+                common = p.level > highest || number == common ? number : several;
+                highest = p.level;
             }
         }
-        joined.level = from_memory;
-        if (highest < 0) {
-            return joined;
+        node_id const anchor = anchor_of(id, n);
+        if (highest >= from_others) {
+            int const joined =
+                common != several ? may_join(places_[common], n) ? common : nowhere : place_with_inputs(id, n, highest);
+            if (joined != nowhere) {
+                if (places_[joined].space == n.shape && anchor >= 0) { // what is read from memory meets these values
+                    same_extents_[same_extents(anchor)] = same_extents(places_[joined].anchor);
+                }
+                return joined;
+            }
         }
+        place own;
+        own.level = from_memory;
+        own.space = n.shape;
+        own.anchor = anchor;
+        return number_of(own);
+    }
+
+    /// The number of a place where a node can be computed with all inputs of a level, or `nowhere`.
+    constexpr int place_with_inputs(node_id id, node const& n, int level) {
         place candidate;
-        candidate.level = highest;
+        candidate.level = level;
         bool joins_full = false; // some input has a value for each point of the space
         for (int k = 0; k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
-            place const& p = places_[input];
-            if (p.space < 0 || p.level < highest) {
-                if (level_after(input) > highest) {
-                    return joined;
-                }
+            place const& p = place_of(input);
+            if (p.space < 0 || p.level < level) {
                 continue;
             }
             bool const is_full = g_[input].shape == p.space;
             if (!join(candidate, p, is_full && joins_full)) {
-                return joined;
+                return nowhere;
             }
             joins_full |= is_full;
         }
-        if (!fits(n.shape, candidate)) {
-            return joined;
-        }
-        if (candidate.space == n.shape && joined.anchor >= 0) { // what is read from memory meets the candidate's values
-            same_extents_[same_extents(joined.anchor)] = same_extents(candidate.anchor);
-        }
-        return candidate;
+        return fits(n.shape, candidate) ? number_of(candidate) : nowhere;
     }
+
+    /// Whether a node can be computed where all its inputs of that level are.
+    constexpr bool may_join(place const& p, node const& n) const {
+        return p.reduction < 0 && holds_its_values(p) && fits(n.shape, p);
+    }
+
+    /// A tile of a product does not hold whole rows.
+    static constexpr bool holds_its_values(place const& p) { return p.product < 0 || p.reduced_axes == 0; }
 
     /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself.
     constexpr node_id anchor_of(node_id id, node const& n) {
@@ -263,7 +297,7 @@ private:
             }
             candidate.product = p.product;
         }
-        return candidate.product < 0 || candidate.reduced_axes == 0; // a tile does not hold whole rows
+        return holds_its_values(candidate);
     }
 
     /// Whether values of this shape exist in a kernel: its whole space, or one value a row.
@@ -286,7 +320,7 @@ private:
 
     constexpr place place_of_reduction(node_id id, node const& n) {
         node_id const input = g_.input(n, 0);
-        place const& p = places_[input];
+        place const& p = place_of(input);
         place own;
         own.space = g_[input].shape;
         own.level = level_after(input);
@@ -313,10 +347,11 @@ private:
     /// How many reductions of its own kernel a node waits for, one after the other.
     constexpr int phase_of(node_id id) const {
         node const& n = g_[id];
+        place const& own = place_of(id);
         int phase = 0;
-        for (int k = 0; places_[id].space >= 0 && k < data_inputs_[id]; ++k) {
+        for (int k = 0; own.reduced_axes != 0 && k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
-            if (places_[input].space >= 0 && places_[input].level == places_[id].level) {
+            if (place_of(input).space >= 0 && place_of(input).level == own.level) {
                 int const after = phases_[input] + (kind_of(input) == op_kind::reduction ? 1 : 0);
                 phase = after > phase ? after : phase;
             }
@@ -326,22 +361,21 @@ private:
 
     // ---- kernels
 
+    /// Places whose extents have turned out to be equal are one kernel.
     constexpr void number_kernels() {
+        sequence<int> kernel_of_place;
+        for (place& p : places_) {
+            p.anchor = same_extents(p.anchor);
+            int const known = p.space < 0 ? -1 : find(kernels_, p);
+            if (p.space >= 0 && known < 0) {
+                kernels_.push_back(p);
+            }
+            kernel_of_place.push_back(p.space < 0 ? -1 : known < 0 ? kernels_.size() - 1 : known);
+        }
         kernel_of_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            places_[id].anchor = same_extents(places_[id].anchor);
-            kernel_of_[id] = places_[id].space < 0 ? -1 : number_of(places_[id]);
+            kernel_of_[id] = kernel_of_place[place_numbers_[id]];
         }
-    }
-
-    constexpr int number_of(place const& p) {
-        for (int k = kernels_.size() - 1; k >= 0; --k) {
-            if (kernels_[k] == p) {
-                return k;
-            }
-        }
-        kernels_.push_back(p);
-        return kernels_.size() - 1;
     }
 
     /// Elementwise work of a level runs in the kernel that reduces the rows of the same space.
@@ -386,7 +420,10 @@ private:
 
     /// Walks back from the outputs: who uses a node decides whether it is stored or computed where it is used.
     constexpr void choose_stored() {
-        find_deep();
+        deep_.resize(g_.node_count);
+        if (has_reductions_or_products()) {
+            find_deep();
+        }
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
             if (users_[id] == nobody) {
                 continue;
@@ -443,6 +480,14 @@ private:
         }
     }
 
+    constexpr bool has_reductions_or_products() const {
+        bool has = false;
+        for (place const& p : kernels_) {
+            has |= p.reduced_axes != 0 || p.reduction >= 0 || p.product >= 0;
+        }
+        return has;
+    }
+
     /// A node is deep in its kernel if a reduction or a product's tile stands between it and memory: to compute it
     /// elsewhere, those would have to be stored instead of it.
     constexpr void find_deep() {
@@ -460,7 +505,6 @@ private:
                 }
             }
         }
-        deep_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
             int const kernel = is_fusible(id) ? kernel_of(id) : -1;
             for (int k = 0; kernel >= 0 && k < data_inputs_[id]; ++k) {
@@ -500,7 +544,8 @@ private:
     Graph g_;
     sequence<op_kind> kinds_;
     sequence<int> data_inputs_; // how many inputs lend their elements
-    sequence<place> places_;
+    sequence<place> places_;    // those that differ
+    sequence<int> place_numbers_;
     sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;
