@@ -181,7 +181,8 @@ static_assert(failure_of({dyn}, {}, [](value x, value) { (void)reshape(x, {dyn, 
               reason::extent_unknown);
 static_assert(failure_of({2, 0}, {}, [](value x, value) { (void)reduce_max(x, 2); }).why == reason::empty_reduction);
 static_assert(failure_of({2, 0}, {}, [](value x, value) { (void)sum(x, 2); }).why == reason::none);
-static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)broadcast_to(x, {3}); }).why == reason::rank_too_high);
+static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)broadcast_to(x, {3}); }).why ==
+              reason::extents_do_not_broadcast);
 static_assert(failure_of({2, 3}, {2, 4}, [](value x, value y) {
                   value const parts[] = {x, y};
                   (void)concatenate(parts, 2, 0);
