@@ -84,16 +84,16 @@ CALQUE_INLINE bool all(pack<bool, U> const& x) {
 
 namespace detail {
 
-// Folds a pack to one element, its groups with `f`, which keeps NaN, and its lanes with `g`, which need not: one look
-// for NaN costs less than one with each fold of lanes.
+// Folds a pack to one element with `f`, which keeps NaN; of floating numbers the lanes with `g`, which need not: one
+// look for NaN costs less than one with each fold of lanes.
 template <class T, int U, class F, class G>
 CALQUE_INLINE T reduce_and_keep_nan(pack<T, U> const& x, F f, G g) {
-    auto const group = fold_groups(x, f);
-    T const folded = reduce(group, g);
     if constexpr (std::floating_point<T>) {
+        auto const group = fold_groups(x, f);
+        T const folded = reduce(group, g);
         return any(group != group) ? std::numeric_limits<T>::quiet_NaN() : folded;
     } else {
-        return folded;
+        return reduce(x, f);
     }
 }
 
@@ -104,25 +104,13 @@ template <class T, int U>
 CALQUE_INLINE T reduce_max(pack<T, U> const& x) {
     return detail::reduce_and_keep_nan(
         x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return maximum(a, b); },
-        [](auto a, auto b) CALQUE_INLINE_LAMBDA {
-            if constexpr (std::floating_point<T>) {
-                return max_or_second(a, b);
-            } else {
-                return maximum(a, b);
-            }
-        });
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return max_or_second(a, b); });
 }
 template <class T, int U>
 CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
     return detail::reduce_and_keep_nan(
         x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return minimum(a, b); },
-        [](auto a, auto b) CALQUE_INLINE_LAMBDA {
-            if constexpr (std::floating_point<T>) {
-                return min_or_second(a, b);
-            } else {
-                return minimum(a, b);
-            }
-        });
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return min_or_second(a, b); });
 }
 
 /// How many elements are set.
