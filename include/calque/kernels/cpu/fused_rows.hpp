@@ -242,9 +242,13 @@ private:
                 for (; j + simd::width <= columns_; j += simd::width) {
                     run_block<Phase, false>(narrow, at, i, j, 0);
                 }
-            }
-            for (; j < columns_; j += simd::width) {
-                run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
+                if (j < columns_) { // no loop, for which compilers would keep a few addresses more
+                    run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
+                }
+            } else {
+                for (; j < columns_; j += simd::width) {
+                    run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
+                }
             }
             finish_reductions<Phase>(narrow);
         }
