@@ -97,8 +97,7 @@ private:
         // When all has been read, so that a result may take the place of an argument.
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
-            copy_transposed<cut_tiles::along_one_side>(tile<step>(), columns_, n, rows_at_once, result<step>(i),
-                                                       result_stride<step>());
+            transpose_from_lanes<rows_at_once>(tile<step>(), n, columns_, result<step>(i), result_stride<step>());
         });
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];

@@ -127,14 +127,13 @@ CALQUE_NOINLINE void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, i
 /// other side too, for matrices that are so narrow that all tiles are such.
 enum class cut_tiles { alike, along_one_side };
 
-/// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
-///
-/// Tiles follow each other down the rows, so that `out` is written in runs. Elements of 4 and 8 bytes go through
-/// registers, others one by one, in blocks whose cache lines are used whole.
-template <cut_tiles Cut = cut_tiles::alike, class T>
-void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
-                     std::ptrdiff_t out_stride) {
-    if constexpr (detail::has_tiles<T>) {
+namespace detail {
+
+/// `copy_transposed`, to be inlined where some extents and strides are constants.
+template <cut_tiles Cut, class T>
+CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
+                                 T* out, std::ptrdiff_t out_stride) {
+    if constexpr (has_tiles<T>) {
         constexpr std::ptrdiff_t extent = tile_extent<T>;
         constexpr bool one_side = Cut == cut_tiles::along_one_side;
         for (std::ptrdiff_t j = 0; j < columns; j += extent) {
@@ -144,15 +143,15 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
                 T const* const from = in + i * in_stride + j;
                 T* const to = out + j * out_stride + i;
                 if (width == extent && height == extent) {
-                    detail::transpose_tile<true, true>(from, in_stride, extent, extent, to, out_stride);
+                    transpose_tile<true, true>(from, in_stride, extent, extent, to, out_stride);
                 } else if (one_side && (width == extent || height == extent)) {
                     if (height == extent) {
-                        detail::transpose_cut_tile<one_side, false>(from, in_stride, extent, width, to, out_stride);
+                        transpose_cut_tile<one_side, false>(from, in_stride, extent, width, to, out_stride);
                     } else {
-                        detail::transpose_cut_tile<false, one_side>(from, in_stride, height, extent, to, out_stride);
+                        transpose_cut_tile<false, one_side>(from, in_stride, height, extent, to, out_stride);
                     }
                 } else {
-                    detail::transpose_cut_tile<false, false>(from, in_stride, height, width, to, out_stride);
+                    transpose_cut_tile<false, false>(from, in_stride, height, width, to, out_stride);
                 }
             }
         }
@@ -170,7 +169,25 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
     }
 }
 
+} // namespace detail
+
+/// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
+///
+/// Tiles follow each other down the rows, so that `out` is written in runs. Elements of 4 and 8 bytes go through
+/// registers, others one by one, in blocks whose cache lines are used whole.
+template <cut_tiles Cut = cut_tiles::alike, class T>
+void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
+                     std::ptrdiff_t out_stride) {
+    detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
+}
+
 namespace detail {
+
+/// `transpose_to_lanes` for as many rows as lanes. Out of line: one for all kernels, in which compilers know the lanes.
+template <int Lanes, class T>
+CALQUE_NOINLINE void transpose_to_all_lanes(T const* in, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out) {
+    copy_in_tiles<cut_tiles::along_one_side>(in, Lanes, columns, in_stride, out, Lanes);
+}
 
 /// `transpose_to_lanes` for fewer rows than lanes. Out of line: one for any number of lanes.
 template <class T>
@@ -200,10 +217,17 @@ template <int Lanes, class T>
 CALQUE_INLINE void transpose_to_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                       std::ptrdiff_t in_stride, T* out) {
     if (rows == Lanes) {
-        copy_transposed<cut_tiles::along_one_side>(in, rows, columns, in_stride, out, Lanes);
+        detail::transpose_to_all_lanes<Lanes>(in, columns, in_stride, out);
     } else {
         detail::transpose_and_pad(in, rows, columns, in_stride, out, Lanes);
     }
+}
+
+/// The way back: writes the first `rows` elements of each row of `in`, which has `Lanes`, to the columns of `out`.
+template <int Lanes, class T>
+CALQUE_NOINLINE void transpose_from_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, T* out,
+                                          std::ptrdiff_t out_stride) {
+    detail::copy_in_tiles<cut_tiles::along_one_side>(in, columns, rows, Lanes, out, out_stride);
 }
 
 } // namespace kernels
