@@ -29,8 +29,10 @@ struct row_traits {
     bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
     bool is_light = false;     // one walk along a row
+    bool is_costly = false;    // a walk of more work than the processor looks ahead of, from one row into the next
     bool is_wide = false;      // elements of which a register holds half a group
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
+    int moved = 0;             // arrays that tiles take or give, twice, and those broadcast or kept for a later walk
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan) : is_light(plan.count == 1) {
@@ -43,19 +45,29 @@ struct row_traits {
             reduces |= is_reduction;
             is_indexed |= s.index >= 0;
             is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
+            bool const is_operand = s.leaf >= 0 && s.varies_along_columns;
+            moved += is_operand ? 1 + s.varies_along_rows : 0;
+            moved += plan.stored_in[i] >= 0 ? 2 : 0;
+            moved += plan.scratch[i] >= 0 ? 1 : 0;
             once_a_row += is_reduction ? in_lanes(thresholds::columns_of_a_fold) : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += in_lanes(cost) / thresholds::instructions_of_a_column;
+        is_costly = *std::max_element(plan.cost, plan.cost + plan.count) >= thresholds::costly_phase;
         may_be_short = reduces && !is_indexed;
     }
 
     /// The columns from which on lanes run along them, however many rows there are.
     constexpr extent_t first_long_row() const {
-        int const groups = is_light  ? thresholds::long_light_row_groups
-                           : is_wide ? thresholds::long_wide_row_groups
-                                     : thresholds::long_row_groups;
-        return groups * simd::width;
+        constexpr extent_t least = thresholds::long_light_row_groups * simd::width;
+        if (is_light) {
+            return least;
+        }
+        int const percent = is_wide     ? thresholds::percent_of_a_wide_moved_array
+                            : is_costly ? thresholds::percent_of_a_moved_array_of_costly_rows
+                                        : thresholds::percent_of_a_moved_array;
+        int const most = is_costly ? thresholds::long_costly_row_groups : thresholds::long_row_groups;
+        return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved, 1)), least, most * simd::width);
     }
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as

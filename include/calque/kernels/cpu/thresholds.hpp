@@ -62,14 +62,23 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
-/// Row programs run with lanes along the rows below these groups of columns; light: one walk along a row; wide:
-/// several, over elements of 8 bytes, whose tiles fill L1 sooner. Measured at 1,024 rows, lanes along the rows take
-/// 0.89 of the time for softmax over 112 columns and 1.15 over 128; of 1000 rows, for sums, maxima and means of
-/// squares 1.1 to 1.5 over 48 to 63, 0.8 to 1.0 over 32 to 40; in double, log-sum-exp, softmax, layer norm and their
-/// gradients 0.52 to 1.05 over 64 to 95 and 0.7 to 1.24 over 96 to 112.
-inline constexpr int long_row_groups = 8;
-inline constexpr int long_wide_row_groups = 6;
+/// A row program of one walk runs with lanes along the rows below so many groups of columns. Measured of 1000 rows, for
+/// sums, maxima and means of squares: 1.1 to 1.5 over 48 to 63, 0.8 to 1.0 over 32 to 40.
 inline constexpr int long_light_row_groups = 3;
+/// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
+/// hundredths of one more in tiles, for each array that is broadcast or kept for a later walk, and twice that for one
+/// that is transposed. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that
+/// a processor does not look ahead to the next row, which would hide a row's reductions. Measured, 100 and 1000 rows
+/// with g++ 12 and clang 19, lanes along the columns take as long as along the rows over: softmax 100 columns, its
+/// logarithm 140, log-sum-exp 260, cross-entropy with its gradient 200, layer norm 97, variance 90; in double less than
+/// 64, 110, 180, 140, 65, less than 96. Lanes along the columns always, log-sum-exp over 128 takes 1.4 to 1.6.
+inline constexpr int costly_phase = 16;
+inline constexpr int percent_of_a_moved_array = 9;
+inline constexpr int percent_of_a_moved_array_of_costly_rows = 7;
+inline constexpr int percent_of_a_wide_moved_array = 12;
+/// But never from so many groups on, where tiles leave L1.
+inline constexpr int long_row_groups = 6;
+inline constexpr int long_costly_row_groups = 16;
 /// The groups of columns that are a whole block of light work, without a tail.
 inline constexpr int groups_of_a_whole_block = 4;
 
