@@ -170,6 +170,21 @@ TEST_CASE("a chain of many reductions") {
     check_fused(long_chain, closeness{200, 1}, noise<float, 2>({4, 20}, 1));
 }
 
+TEST_CASE("reductions of reductions, of which an extent is 1 for all calls") {
+    auto const totals = [](auto x) {
+        return std::tuple{calque::sum(calque::sum<1>(x)), calque::mean(calque::logsumexp<-1>(x)),
+                          calque::sum(exp(calque::mean<0>(x))), calque::max(exp(calque::sum<-1>(x)))};
+    };
+    for (std::size_t const n : {1u, 3u, 16u, 65u}) {
+        check_fused(totals, closeness{4, 100}, with_shape<1, calque::dyn>(noise<float, 2>({1, n}, 1)));
+        check_fused(totals, closeness{4, 100}, with_shape<calque::dyn, 1>(noise<double, 2>({n, 1}, 1)));
+    }
+    xt::xtensor_fixed<float, xt::xshape<1, 5>> const row = noise<float, 2>({1, 5}, 1);
+    xt::xtensor_fixed<double, xt::xshape<5, 1>> const column = noise<double, 2>({5, 1}, 1);
+    check_fused(totals, closeness{4, 100}, row);
+    check_fused(totals, closeness{4, 100}, column);
+}
+
 TEST_CASE("sums of arrays with different lengths meet") {
     auto const total = [](auto x, auto y) { return calque::sum(x) + calque::sum(y); };
     auto const per_row = [](auto x, auto y) {

@@ -375,24 +375,16 @@ private:
             }
             return squeeze(at(reduce(n.op, to_.input(in[0], 0), wide)), dropped).id;
         }
-        return split_reduction(n, in[0]);
+        return reduce(n.op, in[0], n.attribute);
     }
 
-    /// Kernels fold neighbouring axes: a set with gaps is folded run by run, from the last axis on.
-    constexpr node_id split_reduction(node const& n, node_id in) {
-        shape const extents = to_.shape(in);
-        axis_set axes = 0;
-        for (int axis = 0; axis < extents.rank; ++axis) {
-            axes |= graph::contains(n.attribute, axis) && extents[axis] != 1 ? axis_set{1} << axis : 0;
-        }
-        return reduce(n.op, in, axes);
-    }
-
+    /// Kernels fold neighbouring axes: a set with gaps is folded run by run, from the last axis on. An axis of extent 1
+    /// is none for them.
     constexpr node_id reduce(op_code op, node_id in, axis_set axes) {
-        int const rank = to_.shape(in).rank;
-        for (int axis = rank - 1; axis >= 0; --axis) {
+        shape const extents = to_.shape(in);
+        for (int axis = extents.rank - 1; axis >= 0; --axis) {
             axis_set run = 0;
-            for (; axis >= 0 && graph::contains(axes, axis); --axis) {
+            for (; axis >= 0 && graph::contains(axes, axis) && extents[axis] != 1; --axis) {
                 run |= axis_set{1} << axis;
             }
             if (run != 0) {
