@@ -29,6 +29,15 @@ inline constexpr auto three_axes = [](auto full, auto middle, auto last_two) {
 
 inline constexpr auto chain = [](auto x, auto y) { return tanh(x * y + 0.5f) * sigmoid(x) - 0.25f * y; };
 
+inline constexpr auto affine = [](auto x, auto scale, auto shift) { return x * scale + shift; };
+inline constexpr auto of_types = [](auto x, auto is_chosen, auto y) {
+    return where(is_chosen && x > 3, calque::cast<float>(x) * y, y);
+};
+inline constexpr auto of_rows = [](auto x, auto scale, auto shift) {
+    auto const y = x * scale + shift;
+    return std::tuple{calque::softmax<-1>(y), calque::max<-1>(y)};
+};
+
 } // namespace
 
 TEST_CASE("every length, contiguous and strided") {
@@ -72,6 +81,37 @@ TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
                         noise<float, 2>({rows, columns}, 3), -2.f);
         }
     }
+}
+
+TEST_CASE("operands of which only the call knows that they have one element a row are not copied") {
+    for (std::size_t const columns : {2u, 16u, 33u, 64u, 130u}) {
+        CAPTURE(columns);
+        for (std::size_t const rows : {1u, 2u, 40u}) {
+            xtensor<float, 2> const x = noise<float, 2>({rows, columns}, 1);
+            xtensor<float, 2> const scale = noise<float, 2>({rows, 1}, 2), shift = noise<float, 2>({1, 1}, 3);
+            check_fused(affine, equal_bits, x, scale, shift);
+            check_fused(affine, equal_bits, scale, x, scale);
+            check_fused(affine, equal_bits, scale, shift, x);
+            check_fused(affine, equal_bits, shift, xtensor<float, 1>(noise<float, 1>({columns}, 4)), scale);
+            check_fused(affine, equal_bits, xtensor<double, 2>(x), xtensor<double, 2>(scale),
+                        xtensor<double, 1>(noise<double, 1>({1}, 4)));
+            check_fused(of_types, equal_bits, xtensor<int, 2>(100.f * x), xtensor<bool, 2>(scale > 0.f), shift);
+            check_fused(of_rows, tests::closeness{16, 100}, x, scale, shift);
+            check_fused(of_rows, tests::closeness{16, 100}, scale, x, x);
+        }
+        xtensor<float, 3> const full = noise<float, 3>({3, 5, columns}, 1);
+        xtensor<float, 3> const middle = noise<float, 3>({1, 5, 1}, 2), outer = noise<float, 3>({3, 1, 1}, 3);
+        check_fused(affine, equal_bits, full, middle, outer);
+        check_fused(affine, equal_bits, full, outer, noise<float, 2>({5, 1}, 4));
+        check_fused(affine, equal_bits, middle, full, noise<float, 1>({1}, 4));
+    }
+    auto const f = calque::function(affine);
+    xtensor<float, 2> const x = noise<float, 2>({40, 130}, 1), column = noise<float, 2>({40, 1}, 2);
+    std::string const plan = f.plan(x, column, column).text();
+    CAPTURE(plan);
+    CHECK(plan.find("copy") == std::string::npos);
+    CHECK(plan.find("one element a row") != std::string::npos);
+    CHECK(f.plan(x, x, x).text().find("one element a row") == std::string::npos);
 }
 
 TEST_CASE("broadcasts of static and named extents") {

@@ -86,6 +86,12 @@ public:
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
+    /// Whether there is a kernel of a group for leaves with one element a row, where only the call knows that.
+    static constexpr bool may_broadcast(int k) {
+        return Needs.broadcasts &&
+               detail::has_kernel_of_broadcasts(Compiled::view(), schedule.view(), schedule.groups[k]);
+    }
+
     /// The variant of a group's matrix product for these sizes and strides.
     static constexpr product_choice choose_product(int k, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                                    std::ptrdiff_t depth, kernels::matrix_strides a,
@@ -116,7 +122,7 @@ public:
             } else if constexpr (kind == graph::group_kind::columns) {
                 run_fused<k, kernels::fused_columns<group<k>>>();
             } else {
-                run_fused<k, kernels::row_kernel<group<k>>>();
+                run_fused<k, kernels::row_kernel<group<k>, may_broadcast(k)>>();
             }
         });
         if constexpr (has_view_outputs()) {
@@ -139,8 +145,8 @@ public:
 
 private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
-        return {Compiled::view(),         schedule.view(), shapes,          argument_strides,
-                Compiled::argument_count, &choose_rows,    &choose_product, keeps_orders};
+        return {Compiled::view(), schedule.view(), shapes,         argument_strides, Compiled::argument_count,
+                &choose_rows,     &choose_product, &may_broadcast, keeps_orders};
     }
 
     /// Whether `fn(K)` is true for each branch or loop `K`.
@@ -259,6 +265,9 @@ private:
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
             if constexpr (Kernel::needs_scratch) {
                 a.scratch = workspace();
+            }
+            if constexpr (may_broadcast(K)) {
+                a.broadcast_leaves = loops.broadcast_leaves;
             }
         }
         if constexpr (Needs.outer_loops && plan::outer_axes != 0) {

@@ -35,7 +35,8 @@ struct plan_input {
     row_choice (*choose_rows)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
-    bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
+    bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
+    bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
 };
 
 /// `Needs`: what is left out is not asked of this planner. Programs with equal needs share it.
@@ -275,6 +276,13 @@ private:
             value_plan const& v = out_.values[in_.schedule.leaves[i]];
             steps[i - first_leaf] = aligned_strides(v, space);
             places[i - first_leaf] = v.at;
+            if constexpr (Needs.broadcasts) {
+                bool& its = varies[i - x.first_leaf];
+                if (its && in_.may_broadcast(k) && has_one_element(steps[i - first_leaf], space, axes)) {
+                    plan.broadcast_leaves |= std::uint64_t{1} << (i - x.first_leaf);
+                    its = false;
+                }
+            }
             if constexpr (Needs.copies) {
                 bool const its = varies[i - x.first_leaf];
                 if (!is_empty && !suits(steps[i - first_leaf], space, axes, its)) {
@@ -343,6 +351,15 @@ private:
                                 bool varies) {
         return (!varies || is_unit_run(steps, space, axes.first_column, axes.end)) &&
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
+    }
+
+    /// Whether all columns of a row read one element of a leaf.
+    static constexpr bool has_one_element(calque::strides const& steps, shape const& space, axis_ranges const& axes) {
+        bool is_one = run_size(space, axes.first_column, axes.end) != 1;
+        for (int axis = axes.first_column; axis < axes.end; ++axis) {
+            is_one &= space[axis] == 1 || steps[axis] == 0;
+        }
+        return is_one;
     }
 
     /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that; along other

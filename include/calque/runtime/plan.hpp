@@ -8,6 +8,7 @@
 #include <calque/kernels/cpu/row_variant.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace calque {
@@ -51,7 +52,8 @@ struct group_plan {
     kernels::matmul_variant product{}; // products
     kernels::row_variant variant{};    // rows: which way lanes run
     int outer_rank = 0;
-    bool keeps_order = false; // what it makes lies as its operands do, which is not row-major
+    bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
+    std::uint64_t broadcast_leaves = 0; // rows: as `kernels::fused_arguments` has them
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs.

@@ -24,6 +24,9 @@ struct plan_needs {
     bool outer_loops = true;    // loops around a kernel
     bool values = true;         // places that are read when the kernels run: operands of what is no fused kernel
     bool several_shapes = true; // else each kernel is one loop over arrays of one shape, and scalars
+    /// Kernels that need no copy of an operand with one element a row, where only the call knows that. Regions do
+    /// without: in doubt, false.
+    bool broadcasts = false;
 
     constexpr bool operator==(plan_needs const&) const = default;
 };
@@ -36,7 +39,7 @@ public:
     constexpr needs_finder(graph::graph_view const& g, graph::schedule_view const& s) : g_(g), s_(s) {}
 
     constexpr plan_needs find() const {
-        plan_needs needs{false, false, false, false, false, false, false, false, false, false};
+        plan_needs needs{false, false, false, false, false, false, false, false, false, false, false};
         for (int v = 0; v < s_.value_count; ++v) {
             graph::stored_value const& value = s_.values[v];
             needs.views |= value.kind == graph::storage_kind::view;
@@ -91,17 +94,46 @@ private:
     graph::schedule_view s_;
 };
 
+/// Whether a leaf of a group may have one element a row though its steps vary along the columns: its last extent is
+/// dynamic, and so 1 in some call.
+constexpr bool is_open(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
+    bool is_open = false;
+    for (int i = 0; i < x.step_count; ++i) {
+        graph::step const& step = s.steps[x.first_step + i];
+        shape const& declared = g.shape(step.node);
+        is_open |= step.leaf >= 0 && step.varies_along_columns && declared[declared.rank - 1] == dyn;
+    }
+    return is_open && x.leaf_count > 1;
+}
+
+/// Whether a group gets a second kernel for such leaves.
+constexpr bool has_kernel_of_broadcasts(graph::graph_view const& g, graph::schedule_view const& s,
+                                        graph::group const& x) {
+    return x.kind == graph::group_kind::rows && x.step_count <= kernels::thresholds::steps_with_kernel_of_broadcasts &&
+           is_open(g, s, x);
+}
+
+/// Whether operands are copied for a group if only a call knows what broadcasts.
+constexpr bool copies_broadcasts(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
+    return x.kind == graph::group_kind::columns || x.kind == graph::group_kind::product || x.reduced_axes > 1 ||
+           (x.kind == graph::group_kind::rows && is_open(g, s, x) && !has_kernel_of_broadcasts(g, s, x));
+}
+
 } // namespace detail
 
 /// What the calls of a program need. `may_be_strided`: of the caller's arguments some may not be contiguous;
-/// `is_ambiguous`: only a call knows where extents broadcast.
+/// `may_broadcast`: its kernels run calls where dynamic extents broadcast.
 constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view const& s, bool may_be_strided,
-                              bool is_ambiguous) {
+                              bool may_broadcast) {
     plan_needs needs = detail::needs_finder(g, s).find();
+    needs.broadcasts = may_broadcast;
     needs.orders |= may_be_strided;
-    needs.copies |= may_be_strided || is_ambiguous;
-    needs.outer_loops |= needs.copies;
-    needs.several_shapes |= needs.copies;
+    needs.copies |= may_be_strided;
+    for (int k = 0; may_broadcast && k < s.group_count; ++k) {
+        needs.copies |= detail::copies_broadcasts(g, s, s.groups[k]);
+    }
+    needs.outer_loops |= needs.copies || may_broadcast;
+    needs.several_shapes |= needs.copies || may_broadcast;
     return needs;
 }
 

@@ -140,7 +140,8 @@ constexpr plan_needs find_needs(bool arguments_may_be_strided) {
     if constexpr (Code::has_regions()) {
         return {};
     } else {
-        return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided, Code::is_ambiguous);
+        return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided,
+                        Code::is_ambiguous && !Code::relies_on_equal_extents);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/pack.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -21,7 +22,8 @@ struct fused_arguments {
     std::ptrdiff_t result_row_strides[Results == 0 ? 1 : Results];
     void const* tile = nullptr; // products: the tile that is finished
     std::ptrdiff_t tile_row_stride = 0;
-    std::byte* scratch = nullptr; // `scratch_bytes(columns)` bytes, aligned to 64
+    std::uint64_t broadcast_leaves = 0; // as bits: those with one element a row, though their steps vary along columns
+    std::byte* scratch = nullptr;       // `scratch_bytes(columns)` bytes, aligned to 64
 };
 
 namespace detail {

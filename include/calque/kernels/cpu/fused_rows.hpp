@@ -9,8 +9,9 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// Runs a row program with lanes along the columns.
-template <class Group>
+/// Runs a row program with lanes along the columns. `Broadcasts`: leaves that vary along the columns for all that the
+/// compiler knows may have one element a row (`fused_arguments::broadcast_leaves`).
+template <class Group, bool Broadcasts = false>
 class fused_rows {
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
@@ -162,6 +163,25 @@ private:
         return suits;
     }
 
+    /// The same addresses, of a pack of one element for a leaf that has no more in a row: all columns read that.
+    struct row_broadcasts : row_addresses {
+        std::ptrdiff_t column_strides[Group::leaf_count == 0 ? 1 : Group::leaf_count];
+    };
+
+    /// Replaces the address of a leaf that has one element a row.
+    template <int Step, int U>
+    CALQUE_INLINE void broadcast_element(row_broadcasts& at) {
+        constexpr int leaf = step_v<Group, Step>.leaf;
+        using T = step_element<Group, Step>;
+        bool const is_one = (a_.broadcast_leaves >> leaf & 1) != 0;
+        at.column_strides[leaf] = is_one ? 0 : 1;
+        if (is_one) {
+            auto* const elements = reinterpret_cast<T*>(broadcast_[leaf]);
+            simd::pack<T, U>(*static_cast<T const*>(at.leaves[leaf])).store(elements);
+            at.leaves[leaf] = elements;
+        }
+    }
+
     /// The same addresses, and where in its lines each array lies.
     struct row_lines : row_addresses {
         simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
@@ -210,7 +230,7 @@ private:
         constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(i);
-        row_addresses const at = addresses_of_row<Phase>(i);
+        auto const at = addresses_of_row<Phase, U>(i);
         step_registers<Group, U> wide;
         program::template start_reductions<Phase>(wide);
         if constexpr (always_masked) {
@@ -258,9 +278,9 @@ private:
         }
     }
 
-    template <int Phase>
-    CALQUE_INLINE row_addresses addresses_of_row(std::ptrdiff_t i) const {
-        row_addresses at;
+    template <int Phase, int U>
+    CALQUE_INLINE auto addresses_of_row(std::ptrdiff_t i) {
+        std::conditional_t<Broadcasts, row_broadcasts, row_addresses> at;
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             constexpr graph::step s = step_v<Group, step>;
@@ -268,6 +288,9 @@ private:
             if constexpr (s.leaf >= 0) {
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
+                if constexpr (Broadcasts) {
+                    broadcast_element<step, U>(at);
+                }
             } else {
                 at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
             }
@@ -308,6 +331,8 @@ private:
                 if constexpr (std::is_same_v<Addresses, row_lines>) {
                     column.template at<model>(step) =
                         simd::load_lines<step_element<Group, model>, U>(row + j, at.offsets[leaf]);
+                } else if constexpr (std::is_same_v<Addresses, row_broadcasts>) {
+                    column.template at<model>(step) = detail::load<Masked, U>(row + j * at.column_strides[leaf], n);
                 } else {
                     column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
                 }
@@ -366,6 +391,7 @@ private:
     std::ptrdiff_t const columns_;
     bool const waits_for_memory_;
     row_registers row_;
+    alignas(64) std::byte broadcast_[Broadcasts ? Group::leaf_count : 1][4 * simd::width * sizeof(std::int64_t)];
 };
 
 } // namespace kernels

@@ -11,7 +11,8 @@ inline namespace v0 {
 namespace kernels {
 
 /// `Group`: as for `row_program`, with the constants `rows` and `columns`, extents that may be dynamic.
-template <class Group>
+/// `MayBroadcast`: some call may have leaves with one element a row that the compiler knows nothing of.
+template <class Group, bool MayBroadcast = false>
 class row_kernel {
     static constexpr row_traits traits{Group::steps(), row_program<Group>::plan};
     static constexpr extent_t rows_known = Group::rows;
@@ -79,6 +80,12 @@ public:
     template <bool OneRow>
     static CALQUE_INLINE void run([[maybe_unused]] row_variant variant, arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) {
+        if constexpr (MayBroadcast) {
+            if (a.broadcast_leaves != 0) [[unlikely]] {
+                fused_rows<Group, true>::run(a, rows, columns);
+                return;
+            }
+        }
         if constexpr (has_wide || has_narrow) {
             if (variant == row_variant::lanes_along_rows) {
                 run_split(a, rows, columns);

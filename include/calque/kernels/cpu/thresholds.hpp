@@ -56,6 +56,10 @@ inline constexpr int steps_with_unmasked_loop = 48;
 /// ns instead of 15.9. A second kernel of 16 steps, with tanh, exp, log and sqrt, takes 0.1 s to compile.
 inline constexpr int steps_with_kernel_of_one_row = 16;
 
+/// Kernels of so few steps are generated once more for operands of which only the call knows that they have one element
+/// a row; others get a copy that has them all.
+inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
+
 /// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
 /// calls that g++ 12 made by itself: tanh(a*b+c)*sigmoid(a)-0.5c takes 1.32, softmax 64x1000 1.22; with copies of 30
 /// tanh, 243 nodes take 1.1 times as long to compile.
