@@ -185,6 +185,24 @@ TEST_CASE("reductions of reductions, of which an extent is 1 for all calls") {
     check_fused(totals, closeness{4, 100}, column);
 }
 
+TEST_CASE("what rows have once meets rows of another length") {
+    auto const of_others = [](auto x, auto y) { return calque::max<-1>(x, keepdims) + y; };
+    auto const of_one = [](auto x, auto y) { return calque::sum<-1>(abs(x), keepdims) * calque::expand_dims<0>(y); };
+    auto const twice = [](auto x, auto y) {
+        auto const rest = y - calque::mean<-1>(x * x, keepdims);
+        return std::tuple{rest * calque::sum<-1>(rest, keepdims), x * calque::max<-1>(y, keepdims)};
+    };
+    for (std::size_t const n : {1u, 3u, 17u, 130u}) {
+        for (std::size_t const other : {1u, 3u, 40u}) {
+            auto const x = with_shape<4, calque::dyn>(noise<float, 2>({4, n}, 1));
+            auto const y = with_shape<4, calque::dyn>(noise<float, 2>({4, other}, 2));
+            check_fused(of_others, equal_bits, x, y);
+            check_fused(of_one, closeness{4, 1000}, x, noise<float, 1>({other}, 2));
+            check_fused(twice, closeness{64, 1000}, x, y);
+        }
+    }
+}
+
 TEST_CASE("sums of arrays with different lengths meet") {
     auto const total = [](auto x, auto y) { return calque::sum(x) + calque::sum(y); };
     auto const per_row = [](auto x, auto y) {

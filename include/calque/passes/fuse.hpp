@@ -196,10 +196,7 @@ private:
         if (highest >= from_others) {
             int const joined =
                 common != several ? may_join(places_[common], n) ? common : nowhere : place_with_inputs(id, n, highest);
-            if (joined != nowhere) {
-                if (places_[joined].space == n.shape && anchor >= 0) { // what is read from memory meets these values
-                    same_extents_[same_extents(anchor)] = same_extents(places_[joined].anchor);
-                }
+            if (joined != nowhere && (anchor < 0 || places_[joined].space != n.shape || meets(joined, anchor))) {
                 return joined;
             }
         }
@@ -230,6 +227,12 @@ private:
         return fits(n.shape, candidate) ? number_of(candidate) : nowhere;
     }
 
+    /// Whether a node that has the extents of `anchor` has those of the space of a place too. Values of one row may
+    /// meet others of another length.
+    constexpr bool meets(int place, node_id anchor) const {
+        return same_extents(anchor) == same_extents(places_[place].anchor);
+    }
+
     /// Whether a node can be computed where all its inputs of that level are.
     constexpr bool may_join(place const& p, node const& n) const {
         return p.reduction < 0 && holds_its_values(p) && fits(n.shape, p);
@@ -238,19 +241,25 @@ private:
     /// A tile of a product does not hold whole rows.
     static constexpr bool holds_its_values(place const& p) { return p.product < 0 || p.reduced_axes == 0; }
 
-    /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself.
+    /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself. Such
+    /// inputs meet here: they have the same extents from now on.
     constexpr node_id anchor_of(node_id id, node const& n) {
         if (!has_unnamed(n.shape)) {
             return -1;
         }
-        node_id anchor = id;
-        for (int k = data_inputs_[id] - 1; k >= 0; --k) {
+        node_id anchor = n.op == code_of<ops::broadcast_like> ? same_extents(g_.input(n, 1)) : -1;
+        for (int k = 0; k < data_inputs_[id]; ++k) {
             node_id const input = g_.input(n, k);
             if (g_[input].shape == n.shape) {
-                anchor = input;
+                node_id const its = same_extents(input);
+                anchor = anchor < 0 ? its : anchor;
+                same_extents_[its] = anchor;
             }
         }
-        return anchor == id ? id : same_extents(anchor);
+        if (anchor >= 0) {
+            same_extents_[id] = anchor;
+        }
+        return anchor >= 0 ? anchor : id;
     }
 
     constexpr bool has_unnamed(int shape_index) const {
