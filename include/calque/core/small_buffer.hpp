@@ -27,7 +27,8 @@ public:
     small_buffer(small_buffer const&) = delete;
     small_buffer& operator=(small_buffer const&) = delete;
     constexpr ~small_buffer() {
-        if (std::is_constant_evaluated() || size_ > Inline) {
+        // By address, not by size, of which g++ -O3 may not know any more that it is small.
+        if (std::is_constant_evaluated() || static_cast<void const*>(elements_) != inline_) {
             delete[] elements_;
         }
     }
