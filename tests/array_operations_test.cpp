@@ -324,6 +324,47 @@ TEST_CASE("what is assigned or added stretches, where only the call knows that i
     CHECK_THROWS_AS(f(x, rows, matrix{{1, 2, 3}}), calque::shape_error);
 }
 
+TEST_CASE("arrays stretch to the extents of others, which only the call knows") {
+    auto const of_others = [](auto x, auto y) {
+        auto const column = calque::max<1>(x, calque::keepdims);
+        auto const wide = calque::broadcast_to(column, x.extent(0), y.extent(1));
+        auto const high = calque::broadcast_to(calque::min(y), y.extent(0), 3);
+        return std::tuple{wide, high, calque::sum<1>(calque::broadcast_to(column, calque::dyn, x.extent(1))),
+                          calque::full<double>(2.5, y.extent(1), x.extent(0)), calque::ones<int>(y.extent(0), 1)};
+    };
+    auto const check = [&](auto x, auto y, std::size_t rows, std::size_t columns, std::size_t others) {
+        auto const [wide, high, sums, twos, ones] = calque::function(of_others)(x, y);
+        auto const greatest = [&](std::size_t i) { return *std::max_element(&x(i, 0), &x(i, 0) + columns); };
+        CHECK(mismatch(wide, rows, 7, [&](std::size_t i, std::size_t) { return greatest(i); }) == "");
+        double const least = *std::min_element(y.begin(), y.end());
+        CHECK(mismatch(high, others, 3, [&](std::size_t, std::size_t) { return least; }) == "");
+        REQUIRE(sums.size() == rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+            CHECK(sums(i) == greatest(i) * static_cast<double>(columns));
+        }
+        CHECK(mismatch(twos, 7, rows, [](std::size_t, std::size_t) { return 2.5; }) == "");
+        CHECK(mismatch(ones, others, 1, [](std::size_t, std::size_t) { return 1; }) == "");
+    };
+    for (std::size_t const n : {1u, 2u, 17u, 64u}) {
+        check(numbers(n, 5, 1), numbers(3, 7, 2), n, 5, 3);
+        check(numbers(4, n, 3), numbers(n, 7, 4), 4, n, n);
+        constexpr extent_t rows = calque::dim("rows"), columns = calque::dim("columns");
+        auto const by_name = [](auto x, auto y) {
+            return calque::sum<1>(calque::broadcast_to(x, y.extent(0), y.extent(1))) + calque::sum<1>(y);
+        };
+        matrix const x = numbers(n, 1, 5), y = numbers(n, 9, 6);
+        auto const sums =
+            calque::function(by_name)(calque::with_shape<rows, 1>(x), calque::with_shape<rows, columns>(y));
+        for (std::size_t i = 0; i < n; ++i) {
+            CHECK(sums(i) == x(i, 0) * 9 + std::accumulate(&y(i, 0), &y(i, 0) + 9, 0.));
+        }
+    }
+    auto const gradient = calque::function(calque::grad(
+        [](auto x, auto y) { return calque::sum(calque::broadcast_to(x, y.extent(0), x.extent(0)) * y); }));
+    xt::xtensor<double, 1> const v = {1, 2, 3};
+    CHECK(gradient(v, xt::xtensor<double, 2>(xt::ones<double>({5, 3}))) == xt::xtensor<double, 1>{5, 5, 5});
+}
+
 TEST_CASE("arrays known to the compiler") {
     auto const f = calque::function([](auto x) {
         return std::tuple(calque::eye<double>(3), calque::eye<int>(2, 4, 1), calque::linspace<double>(-1, 1, 7),

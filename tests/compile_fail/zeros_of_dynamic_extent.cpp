@@ -7,9 +7,9 @@
 
 inline constexpr auto function = [](auto x) {
 #ifdef CALQUE_POSITIVE_CONTROL
-    return x + calque::zeros_like(x);
-#else
     return x + calque::zeros<float>(x.extent(0));
+#else
+    return x + calque::zeros<float>(calque::dyn);
 #endif
 };
 

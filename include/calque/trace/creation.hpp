@@ -4,6 +4,7 @@
 
 #include <calque/graph/compositions.hpp>
 #include <calque/trace/apply.hpp>
+#include <calque/trace/stretching.hpp>
 
 #include <array>
 
@@ -21,12 +22,18 @@ constexpr expr<T> make_detached(auto make) {
 
 } // namespace detail
 
-/// An array of one value: `full<float>(0.5f, 3, 4)`.
+/// An array of one value: `full<float>(0.5f, 3, 4)`, `full<float>(0.5f, x.extent(0), 4)`.
 template <element T, extent_argument... Extents>
 constexpr expr<T> full(std::type_identity_t<T> value, Extents... extents) {
-    return detail::make_detached<T>([&](graph::value anchor) {
-        return graph::broadcast_to(graph::literal(anchor, value), shape{detail::listed_extent(extents)...});
-    });
+    if constexpr ((std::same_as<Extents, axis_extent> || ...)) {
+        detail::meeting const at(extents...);
+        graph::value const one = at.template import <T>(value);
+        return at.template wrap<expr<T>>(detail::stretching<Extents...>(at, one).to(extents...));
+    } else {
+        return detail::make_detached<T>([&](graph::value anchor) {
+            return graph::broadcast_to(graph::literal(anchor, value), shape{static_cast<extent_t>(extents)...});
+        });
+    }
 }
 
 template <element T, extent_argument... Extents>

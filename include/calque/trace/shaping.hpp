@@ -4,6 +4,7 @@
 
 #include <calque/trace/apply.hpp>
 #include <calque/trace/axes.hpp>
+#include <calque/trace/stretching.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -22,10 +23,13 @@ constexpr X reshape(X const& x, Extents... extents) {
     return detail::with_value(x, graph::reshape(x.value(), shape{detail::listed_extent(extents)...}));
 }
 
-/// `x` stretched to some extents by broadcasting; one that is `calque::dyn` is kept.
+/// `x` stretched to some extents by broadcasting: numbers, or those of other arrays, `broadcast_to(x, y.extent(0), 3)`;
+/// one that is `calque::dyn` is kept.
 template <handle X, extent_argument... Extents>
 constexpr X broadcast_to(X const& x, Extents... extents) {
-    return detail::with_value(x, graph::broadcast_to(x.value(), shape{detail::listed_extent(extents)...}));
+    detail::meeting const at(x, extents...);
+    graph::value const v = at.import(x);
+    return at.template wrap<X>(detail::stretching<Extents...>(at, v).to(extents...));
 }
 
 /// New axes of extent 1, at these places of the result.
