@@ -57,7 +57,9 @@ inline constexpr int steps_with_unmasked_loop = 48;
 inline constexpr int steps_with_kernel_of_one_row = 16;
 
 /// Kernels of so few steps are generated once more for operands of which only the call knows that they have one element
-/// a row; others get a copy that has them all.
+/// a row; others get a copy that has them all. Measured, always copies: x * c + d with columns c and d takes 2.3 to 3.9
+/// over 1000 and more columns, 1.5 over 128. Without these kernels tanh(a*b+c)*sigmoid(a)-0.5c takes 0.992 of the
+/// instructions to compile, (x + y) * 0.5 1.014: who has them does not need the code of copies.
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
 /// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
