@@ -239,38 +239,34 @@ private:
             }
             finish_reductions<Phase>(wide);
         } else {
-            std::ptrdiff_t begin = 0;
-            if constexpr (OneRow && loads_lines<Phase>()) {
-                if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
-                    begin = run_lines<Phase>(at, i);
-                }
-            }
-            // No loop begins where the last one came to: for every row that would be computed again.
-            std::ptrdiff_t const end_of_blocks = begin + ((columns_ - begin) & -block);
+            std::ptrdiff_t j = 0;
             if constexpr (prefetches(Phase)) {
                 if (waits_for_memory_) {
-                    for (std::ptrdiff_t j = begin; j < end_of_blocks; j += block) {
+                    for (; j + block <= columns_; j += block) {
                         prefetch_block<Phase, U>(at, j);
                         run_block<Phase, false>(wide, at, i, j, 0);
                     }
-                    begin = end_of_blocks;
                 }
             }
-            for (std::ptrdiff_t j = begin; j < end_of_blocks; j += block) {
+            if constexpr (OneRow && loads_lines<Phase>()) {
+                if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
+                    j = run_lines<Phase>(at, i);
+                }
+            }
+            for (; j + block <= columns_; j += block) {
                 run_block<Phase, false>(wide, at, i, j, 0);
             }
             step_registers<Group, 1> narrow;
             program::template fold_reductions<Phase>(wide, narrow);
             if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
-                std::ptrdiff_t const end = end_of_blocks + ((columns_ - end_of_blocks) & -simd::width);
-                for (std::ptrdiff_t j = end_of_blocks; j < end; j += simd::width) {
+                for (; j + simd::width <= columns_; j += simd::width) {
                     run_block<Phase, false>(narrow, at, i, j, 0);
                 }
-                if (end < columns_) { // no loop, for which compilers would keep a few addresses more
-                    run_block<Phase, true>(narrow, at, i, end, lanes_left(end, simd::width));
+                if (j < columns_) { // no loop, for which compilers would keep a few addresses more
+                    run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
                 }
             } else {
-                for (std::ptrdiff_t j = end_of_blocks; j < columns_; j += simd::width) {
+                for (; j < columns_; j += simd::width) {
                     run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
                 }
             }
