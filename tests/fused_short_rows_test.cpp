@@ -91,7 +91,7 @@ TEST_CASE("softmax and its kin") {
         }
     }
     check_fused(soft, closeness{16, 4}, noise<float, 2>({4096, 10}, 1));
-    for (std::size_t const n : {1u, 10u, 33u, 49u, 50u, 63u, 64u, 95u}) {
+    for (std::size_t const n : {1u, 10u, 33u, 49u, 50u, 63u, 64u, 95u, 96u}) {
         CAPTURE(n);
         for (std::size_t const m : {1u, 17u, 40u}) {
             check_fused(soft, closeness{16, 4}, noise<double, 2>({m, n}, 1));
