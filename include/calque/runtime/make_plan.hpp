@@ -355,11 +355,8 @@ private:
 
     /// Whether all columns of a row read one element of a leaf.
     static constexpr bool has_one_element(calque::strides const& steps, shape const& space, axis_ranges const& axes) {
-        bool is_one = run_size(space, axes.first_column, axes.end) != 1;
-        for (int axis = axes.first_column; axis < axes.end; ++axis) {
-            is_one &= space[axis] == 1 || steps[axis] == 0;
-        }
-        return is_one;
+        return run_size(space, axes.first_column, axes.end) != 1 &&
+               is_unit_run(steps, space, axes.first_column, axes.end, 0);
     }
 
     /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that; along other

@@ -97,13 +97,13 @@ private:
 /// Whether a leaf of a group may have one element a row though its steps vary along the columns: its last extent is
 /// dynamic, and so 1 in some call.
 constexpr bool is_open(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
-    bool is_open = false;
+    bool any = false;
     for (int i = 0; i < x.step_count; ++i) {
         graph::step const& step = s.steps[x.first_step + i];
         shape const& declared = g.shape(step.node);
-        is_open |= step.leaf >= 0 && step.varies_along_columns && declared[declared.rank - 1] == dyn;
+        any |= step.leaf >= 0 && step.varies_along_columns && declared[declared.rank - 1] == dyn;
     }
-    return is_open && x.leaf_count > 1;
+    return any && x.leaf_count > 1;
 }
 
 /// Whether a group gets a second kernel for such leaves.
