@@ -16,8 +16,16 @@
 /// Kept out of line, so that the common path stays short, and yet made to be fast: what each new shape takes.
 #define CALQUE_NOINLINE __attribute__((noinline))
 
-/// A path that is taken rarely: out of line, and small rather than fast.
+/// A path that is taken rarely: out of line, and small rather than fast. Only behind a condition: g++ takes what always
+/// leads to a cold function, or comes after it, for cold as well, through all callers and up to the loops in `main`.
 #define CALQUE_COLD __attribute__((noinline, cold))
+
+/// What users call, and what always leads to cold functions: g++ looks no further than this for what else is cold.
+#ifdef __clang__
+#define CALQUE_FENCE __attribute__((noinline))
+#else
+#define CALQUE_FENCE __attribute__((noinline, noipa))
+#endif
 
 namespace calque {
 // Every public name lives in the namespace of the version.

@@ -28,7 +28,7 @@ public:
     }
     std::string string() const { return std::string(view()); }
 
-    CALQUE_COLD constexpr text& operator<<(char c) {
+    CALQUE_NOINLINE constexpr text& operator<<(char c) {
         if (size_ == capacity_) {
             grow();
         }
@@ -36,7 +36,7 @@ public:
         return *this;
     }
 
-    CALQUE_COLD constexpr text& operator<<(std::string_view s) {
+    CALQUE_NOINLINE constexpr text& operator<<(std::string_view s) {
         for (char c : s) {
             *this << c;
         }
@@ -44,11 +44,11 @@ public:
     }
 
     /// Its own function: messages are many calls of it, each of which would make a view first.
-    CALQUE_COLD constexpr text& operator<<(char const* s) { return *this << std::string_view(s); }
+    CALQUE_NOINLINE constexpr text& operator<<(char const* s) { return *this << std::string_view(s); }
 
     template <std::integral I>
         requires(!std::same_as<I, char> && !std::same_as<I, bool>)
-    CALQUE_COLD constexpr text& operator<<(I value) {
+    CALQUE_NOINLINE constexpr text& operator<<(I value) {
         if (value < I(0)) {
             *this << '-';
         }
@@ -65,10 +65,10 @@ public:
         return *this;
     }
 
-    CALQUE_COLD constexpr text& operator<<(dtype d) { return *this << name_of(d); }
+    CALQUE_NOINLINE constexpr text& operator<<(dtype d) { return *this << name_of(d); }
 
     /// Extents as users write them: `[batch,784]`.
-    CALQUE_COLD constexpr text& operator<<(shape const& s) {
+    CALQUE_NOINLINE constexpr text& operator<<(shape const& s) {
         *this << '[';
         for (int i = 0; i < s.rank; ++i) {
             if (i != 0) {
@@ -80,7 +80,7 @@ public:
     }
 
     /// One extent: `64`, `dyn` or its name.
-    CALQUE_COLD constexpr text& append_extent(extent_t e) {
+    CALQUE_NOINLINE constexpr text& append_extent(extent_t e) {
         if (e == dyn) {
             return *this << "dyn";
         }

@@ -446,7 +446,7 @@ private:
 
     /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
     /// outputs lie; else all are contiguous.
-    CALQUE_COLD void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name) {
+    CALQUE_NOINLINE void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name) {
         std::size_t offsets[output_count == 0 ? 1 : output_count];
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {

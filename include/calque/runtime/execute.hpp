@@ -164,7 +164,7 @@ private:
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
-    CALQUE_COLD void copy_outputs() const {
+    CALQUE_NOINLINE void copy_outputs() const {
         for (int o = 0; o < size.outputs; ++o) {
             if (is_copied(o)) {
                 value_plan const& from = plan_.outputs[o];
@@ -217,7 +217,7 @@ private:
                                 static_cast<std::ptrdiff_t>(plan_.workspace_offset)});
     }
 
-    CALQUE_COLD void run_copies(int before_group) const {
+    CALQUE_NOINLINE void run_copies(int before_group) const {
         using transpose =
             std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
         for (int i = 0; i < plan_.copies.size(); ++i) {

@@ -94,7 +94,7 @@ public:
 
     std::string const& registered_name() const override { return options_.name; }
 
-    CALQUE_COLD call_counts counts() const override {
+    CALQUE_NOINLINE call_counts counts() const override {
         call_counts sum;
         for_each([&](plans_of_types const& p) { sum += p.counts(); });
         return sum;
@@ -103,7 +103,7 @@ public:
     void freeze() { frozen_.store(true); }
 
     /// The signatures of what has been traced and is kept.
-    CALQUE_COLD std::vector<std::string> signatures() const {
+    CALQUE_NOINLINE std::vector<std::string> signatures() const {
         struct listing {
             std::vector<std::string> const& names;
             std::vector<std::string> all{};
@@ -120,7 +120,7 @@ public:
     }
 
     /// Whether a call would trace, and why.
-    CALQUE_COLD explanation explain(void const* which, described_key key) const {
+    CALQUE_FENCE explanation explain(void const* which, described_key key) const {
         plans_of_types const* const p = find(which);
         sequence<std::int64_t> class_words;
         bool const is_hit = p != nullptr && !p->would_trace(key.words, class_words);
@@ -135,30 +135,20 @@ public:
     }
 
     /// Admits a trace, or throws `retrace_error`. Each admitted one ends with `trace_done` or `trace_failed`.
-    CALQUE_COLD void admit_trace(described_key const& key) {
+    CALQUE_NOINLINE void admit_trace(described_key const& key) {
         bool const is_frozen = frozen_.load();
         std::uint64_t const before = admitted_.fetch_add(1);
         bool const is_one_too_many = options_.max_traces != 0 && before >= options_.max_traces;
-        if (!is_frozen && !is_one_too_many) {
-            return;
+        if (is_frozen || is_one_too_many) {
+            admitted_.fetch_sub(1);
+            throw_not_admitted(key, is_frozen);
         }
-        admitted_.fetch_sub(1);
-        text message;
-        message << "calque: " << options_.name;
-        if (is_frozen) {
-            message << " is frozen";
-        } else {
-            message << " has made its " << options_.max_traces << " traces (max_traces)";
-        }
-        message << ", but this call would trace " << signature_of(key, options_.arguments) << ": ";
-        append_reason(message, key);
-        throw retrace_error(message.string());
     }
 
     void trace_failed() { admitted_.fetch_sub(1); }
 
     /// Tells of a trace, before its plan is published. May throw: `strict`, and what `on_retrace` throws.
-    CALQUE_COLD void trace_done(described_key const& key, std::chrono::nanoseconds cost) {
+    CALQUE_NOINLINE void trace_done(described_key const& key, std::chrono::nanoseconds cost) {
         call_counts const before = counts();
         std::size_t traces_in_window = 0;
         std::uint64_t calls_in_window = 0;
@@ -174,21 +164,45 @@ public:
             calls_in_window = history_.calls();
         }
         if (must_warn || must_throw) {
-            text message;
-            message << "calque: " << traces_in_window << " out of the last " << calls_in_window << " calls of "
-                    << options_.name << " were traces. This one: " << signature_of(key, options_.arguments) << ": ";
-            append_reason(message, key);
-            if (must_throw) {
-                throw retrace_error(message.string());
-            }
-            warn(message.view());
+            tell_of_many(key, traces_in_window, calls_in_window, must_throw);
         }
         if (options_.on_retrace) {
-            text reason;
-            std::string_view const remedy = append_differences(reason, key);
-            options_.on_retrace({options_.name, signature_of(key, options_.arguments), reason.string(),
-                                 std::string(remedy), cost, before.traces + 1});
+            call_on_retrace(key, cost, before.traces + 1);
         }
+    }
+
+private:
+    [[noreturn]] CALQUE_COLD void throw_not_admitted(described_key const& key, bool is_frozen) const {
+        text message;
+        message << "calque: " << options_.name;
+        if (is_frozen) {
+            message << " is frozen";
+        } else {
+            message << " has made its " << options_.max_traces << " traces (max_traces)";
+        }
+        message << ", but this call would trace " << signature_of(key, options_.arguments) << ": ";
+        append_reason(message, key);
+        throw retrace_error(message.string());
+    }
+
+    CALQUE_COLD void tell_of_many(described_key const& key, std::size_t traces, std::uint64_t calls,
+                                  bool must_throw) const {
+        text message;
+        message << "calque: " << traces << " out of the last " << calls << " calls of " << options_.name
+                << " were traces. This one: " << signature_of(key, options_.arguments) << ": ";
+        append_reason(message, key);
+        if (must_throw) {
+            throw retrace_error(message.string());
+        }
+        warn(message.view());
+    }
+
+    CALQUE_COLD void call_on_retrace(described_key const& key, std::chrono::nanoseconds cost,
+                                     std::uint64_t traces) const {
+        text reason;
+        std::string_view const remedy = append_differences(reason, key);
+        options_.on_retrace(
+            {options_.name, signature_of(key, options_.arguments), reason.string(), std::string(remedy), cost, traces});
     }
 
     /// Appends why a key is new, and what would have avoided that.
@@ -199,7 +213,6 @@ public:
         }
     }
 
-private:
     /// Appends the differences from the closest key that is known; returns the remedy.
     CALQUE_COLD std::string_view append_differences(text& out, described_key const& key) const {
         struct closest {
@@ -265,7 +278,8 @@ struct caller {
 };
 
 /// Out of line, so that the strings of the options are not taken apart wherever a function is made.
-CALQUE_COLD inline std::shared_ptr<function_state> make_function_state(function_options& options, caller const& where) {
+CALQUE_NOINLINE inline std::shared_ptr<function_state> make_function_state(function_options& options,
+                                                                           caller const& where) {
     if (options.name.empty()) {
         options.name = where.name();
     }

@@ -25,7 +25,7 @@ struct call_counts {
     std::uint64_t trace_nanoseconds = 0;
     std::size_t kept = 0; // traces
 
-    CALQUE_COLD call_counts& operator+=(call_counts const& other) {
+    CALQUE_NOINLINE call_counts& operator+=(call_counts const& other) {
         traces += other.traces;
         shapes += other.shapes;
         hits += other.hits;
@@ -41,7 +41,7 @@ struct timed_calls {
     std::uint64_t count = 0;
     std::uint64_t nanoseconds = 0;
 
-    CALQUE_COLD timed_calls& operator+=(timed_calls const& other) {
+    CALQUE_NOINLINE timed_calls& operator+=(timed_calls const& other) {
         count += other.count;
         nanoseconds += other.nanoseconds;
         return *this;
@@ -105,7 +105,7 @@ public:
         first_ = &f;
     }
 
-    CALQUE_COLD void remove(registered_function& f) {
+    CALQUE_NOINLINE void remove(registered_function& f) {
         call_counts counts = f.counts();
         counts.kept = 0;
         std::lock_guard lock(mutex_);
@@ -121,7 +121,7 @@ public:
 
     /// Calls `fn(summary)` for those that live, the oldest first, then for those that have ended.
     template <class Fn>
-    CALQUE_COLD void for_each(Fn&& fn) const {
+    CALQUE_NOINLINE void for_each(Fn&& fn) const {
         std::lock_guard lock(mutex_);
         registered_function const* oldest = first_;
         while (oldest != nullptr && oldest->after_ != nullptr) {
@@ -158,11 +158,11 @@ private:
     ended_functions* first_ended_ = nullptr; // a list, which compiles faster than a vector that grows
 };
 
-CALQUE_COLD inline void registered_function::register_this() {
+CALQUE_NOINLINE inline void registered_function::register_this() {
     function_registry::instance().add(*this);
 }
 
-CALQUE_COLD inline void registered_function::unregister() {
+CALQUE_NOINLINE inline void registered_function::unregister() {
     function_registry::instance().remove(*this);
 }
 

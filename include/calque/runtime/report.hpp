@@ -36,7 +36,7 @@ public:
     std::vector<Function> functions() && { return std::move(functions_); } // for (... : report().functions())
 
     /// A table, a line for each function.
-    CALQUE_COLD std::string text() const {
+    CALQUE_NOINLINE std::string text() const {
         calque::text out;
         append_row(out, "function", {"traces", "shapes", "hits", "evicted", "kept", "trace us", "timed", "run us"});
         for (Function const& f : functions_) {
@@ -53,7 +53,7 @@ public:
     }
 
     /// `{"functions": [{"name": "loss", "traces": 2, ...}, ...]}`; times in nanoseconds.
-    CALQUE_COLD std::string json() const {
+    CALQUE_NOINLINE std::string json() const {
         calque::text out;
         out << "{\"functions\": [";
         bool is_first = true;
@@ -112,7 +112,7 @@ using process_report = report_on<function_report>;
 /// What every traced function of the process has done: those that live, the oldest first, then those that have ended,
 /// added up by name. Copies of a function are one.
 template <class Function = function_report>
-CALQUE_COLD report_on<Function> report() {
+CALQUE_NOINLINE report_on<Function> report() {
     std::vector<Function> functions;
     detail::function_registry::instance().for_each([&](auto const& of) {
         auto const time = [](std::uint64_t nanoseconds) {

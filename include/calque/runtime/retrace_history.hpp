@@ -16,7 +16,7 @@ namespace detail {
 class retrace_history {
 public:
     /// Notes a trace; `earlier_calls`: all calls before it. Returns whether there are too many.
-    CALQUE_COLD bool add_trace(std::uint64_t earlier_calls, function_options const& options) {
+    CALQUE_NOINLINE bool add_trace(std::uint64_t earlier_calls, function_options const& options) {
         std::uint64_t const since = earlier_calls > calls_seen_ ? earlier_calls - calls_seen_ : 0;
         calls_seen_ = earlier_calls + 1;
         if (since != 0) {
