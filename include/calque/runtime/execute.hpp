@@ -217,16 +217,43 @@ private:
                                 static_cast<std::ptrdiff_t>(plan_.workspace_offset)});
     }
 
+    using transposition =
+        std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
+
     CALQUE_NOINLINE void run_copies(int before_group) const {
-        using transpose =
-            std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
-            if (c.before_group == before_group) {
-                kernels::copy_strided<transpose>(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
-                                                 {address(bases_, c.from), c.from_steps}, c.element_bytes);
+            if (c.before_group == before_group && !c.is_by_parts) {
+                kernels::copy_strided<transposition>(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
+                                                     {address(bases_, c.from), c.from_steps}, c.element_bytes);
             }
         }
+    }
+
+    /// The copies for a part of a group: `n` indices of its divided axis, from `first` on.
+    void run_copies_of_part(int k, extent_t first, extent_t n) const {
+        for (int i = 0; i < plan_.copies.size(); ++i) {
+            copy_plan const& c = plan_.copies.data()[i];
+            if (c.before_group == k && c.is_by_parts) {
+                int const axis = plan_.groups[k].divided_axis;
+                shape extents = c.extents;
+                extents[axis] = n;
+                std::ptrdiff_t const offset = first * c.from_steps[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
+                kernels::copy_strided<transposition>(extents, {address(bases_, c.to), contiguous_strides(extents)},
+                                                     {address(bases_, c.from) + offset, c.from_steps}, c.element_bytes);
+            }
+        }
+    }
+
+    /// Whether a leaf of a group is copied part by part: the kernel finds each in the place of the first.
+    bool is_copied_by_parts(int k, location at) const {
+        for (int i = 0; i < plan_.copies.size(); ++i) {
+            copy_plan const& c = plan_.copies.data()[i];
+            if (c.before_group == k && c.is_by_parts && c.to.base == at.base && c.to.offset == at.offset) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // ---- fused kernels
@@ -276,7 +303,57 @@ private:
                 return;
             }
         }
-        run_kernel<K, Kernel>(a);
+        if constexpr (Needs.copies && group<K>::description.kind == graph::group_kind::rows) {
+            if (loops.part != 0) [[unlikely]] {
+                run_in_parts<K, Kernel>(a);
+                return;
+            }
+        }
+        run_kernel<K, Kernel>(a, loops.rows, loops.columns);
+    }
+
+    /// Runs a kernel over parts of its divided axis, each after its copies. The axis is the first of the rows, or of
+    /// the columns if there is one row.
+    template <int K, class Kernel>
+    CALQUE_NOINLINE void run_in_parts(typename Kernel::arguments const& whole) const {
+        constexpr graph::group const& x = group<K>::description;
+        group_plan const& loops = plan_.groups[K];
+        bool const are_rows = loops.rows != 1;
+        std::ptrdiff_t const each = (are_rows ? loops.rows : loops.columns) / loops.divided_extent;
+        for (extent_t first = 0; first < loops.divided_extent; first += loops.part) {
+            extent_t const n = std::min(loops.part, loops.divided_extent - first);
+            run_copies_of_part(K, first, n);
+            typename Kernel::arguments a = whole;
+            move_to<K>(a, are_rows ? first * each : 0, are_rows ? 0 : first * each);
+            kernels::unroll_steps<0, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
+                if (is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at)) {
+                    a.leaves[i] = whole.leaves[i];
+                }
+            });
+            run_kernel<K, Kernel>(a, are_rows ? n * each : loops.rows, are_rows ? loops.columns : n * each);
+        }
+    }
+
+    /// Makes row `i` and column `j` of a group's space the first.
+    template <int K, class Arguments>
+    static CALQUE_INLINE void move_to(Arguments& a, std::ptrdiff_t i, std::ptrdiff_t j) {
+        kernels::unroll_steps<0, group<K>::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = group<K>::steps()[step];
+            using T = type_of<s.type>;
+            if constexpr (s.leaf >= 0) {
+                a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
+                                   (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
+                                   (s.varies_along_columns ? j : 0);
+            }
+            if constexpr (s.index >= 0) {
+                a.indices[s.index] +=
+                    (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
+            }
+            if constexpr (s.result >= 0) {
+                a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] +
+                                      (group<K>::is_full(s.result) ? j : 0);
+            }
+        });
     }
 
     /// Whether a kernel has one row in any call.
@@ -288,12 +365,12 @@ private:
     }
 
     template <int K, class Kernel>
-    CALQUE_INLINE void run_kernel(typename Kernel::arguments const& a) const {
-        group_plan const& loops = plan_.groups[K];
+    CALQUE_INLINE void run_kernel(typename Kernel::arguments const& a, std::ptrdiff_t rows,
+                                  std::ptrdiff_t columns) const {
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
-            Kernel::template run<is_one_row<K>()>(loops.variant, a, loops.rows, loops.columns);
+            Kernel::template run<is_one_row<K>()>(plan_.groups[K].variant, a, rows, columns);
         } else {
-            Kernel::run(a, loops.rows, loops.columns);
+            Kernel::run(a, rows, columns);
         }
     }
 
@@ -303,7 +380,7 @@ private:
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < plan_.outer_extents[K * plan::outer_axes + axis]; ++i) {
             if (axis + 1 >= plan::outer_axes || axis + 1 == loops.outer_rank) { // the former tells the compiler
-                run_kernel<K, Kernel>(a);
+                run_kernel<K, Kernel>(a, loops.rows, loops.columns);
             } else {
                 run_outer_loops<K, Kernel>(a, axis + 1);
             }
@@ -345,22 +422,7 @@ private:
         static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
                             std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
             typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
-            kernels::unroll_steps<0, group<K>::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-                constexpr graph::step s = group<K>::steps()[step];
-                using T = type_of<s.type>;
-                if constexpr (s.leaf >= 0) {
-                    a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
-                                       (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
-                                       (s.varies_along_columns ? j : 0);
-                }
-                if constexpr (s.index >= 0) {
-                    a.indices[s.index] +=
-                        (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
-                }
-                if constexpr (s.result >= 0) {
-                    a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] + j;
-                }
-            });
+            move_to<K>(a, i, j);
             a.tile = tile;
             a.tile_row_stride = tile_stride;
             kernel::run(a, rows, columns);

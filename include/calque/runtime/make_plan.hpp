@@ -151,7 +151,7 @@ private:
 
     constexpr void add_copy(int before_group, location from, shape const& extents, calque::strides const& steps,
                             location to, std::size_t element_bytes) {
-        copies_.push_back({before_group, from, to, extents, steps, element_bytes});
+        copies_.push_back({before_group, false, from, to, extents, steps, element_bytes});
     }
 
     // ---- groups
@@ -270,6 +270,7 @@ private:
         leaf_buffer<bool> varies(x.leaf_count);
         find_varying(x, varies);
         [[maybe_unused]] bool const is_empty = space.size() == 0;
+        [[maybe_unused]] int const first_copy = copies_.size();
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
         for (int i = first_leaf; i < end_leaf; ++i) {
@@ -305,6 +306,13 @@ private:
         plan.columns = run_size(space, axes.first_column, axes.end);
         plan.rows = run_size(space, axes.first_row, axes.first_column);
         plan.outer_rank = axes.first_row;
+        if constexpr (Needs.copies) {
+            bool const is_divisible = plan.rows != 1 || x.reduced_axes == 0;
+            if (x.kind == graph::group_kind::rows && is_divisible && plan.outer_rank == 0 &&
+                plan.broadcast_leaves == 0) {
+                divide_copies(first_copy, space, plan);
+            }
+        }
         for (int axis = 0; axis < axes.first_row; ++axis) {
             out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
         }
@@ -381,6 +389,33 @@ private:
             steps[axis] = extents[axis] == 1 && space[axis] != 1 ? 0 : contiguous[axis];
         }
         place = to;
+    }
+
+    /// Makes large copies for a group part by part along its first axis: a part is still in L1 or L2 when the kernel
+    /// reads it, and takes the memory of the one before.
+    constexpr void divide_copies(int first_copy, shape const& space, group_plan& plan) {
+        int axis = 0;
+        while (axis + 1 < space.rank && space[axis] == 1) {
+            ++axis;
+        }
+        auto const is_along = [&](copy_plan const& c) { return space.rank != 0 && c.extents[axis] == space[axis]; };
+        std::ptrdiff_t bytes = 0; // of one index of the axis
+        for (int i = first_copy; i < copies_.size(); ++i) {
+            if (copy_plan const& c = copies_[i]; is_along(c)) {
+                bytes += c.extents.size() / space[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
+            }
+        }
+        namespace thresholds = kernels::thresholds;
+        if (bytes == 0 || bytes * space[axis] <= thresholds::copied_whole_bytes) {
+            return;
+        }
+        extent_t const tiles = thresholds::copied_part_bytes / (bytes * thresholds::copied_part_rows);
+        plan.divided_axis = axis;
+        plan.divided_extent = space[axis];
+        plan.part = std::max(extent_t{1}, tiles) * thresholds::copied_part_rows;
+        for (int i = first_copy; i < copies_.size(); ++i) {
+            copies_[i].is_by_parts = is_along(copies_[i]);
+        }
     }
 
     /// Whether an axis may become one with the columns; `varies`: which of the leaves vary along these.

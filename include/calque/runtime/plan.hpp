@@ -52,13 +52,17 @@ struct group_plan {
     kernels::matmul_variant product{}; // products
     kernels::row_variant variant{};    // rows: which way lanes run
     int outer_rank = 0;
+    int divided_axis = 0;               // the first that is not 1
+    extent_t divided_extent = 0;        // of that axis
+    extent_t part = 0;                  // rows: how much of it runs at once, after its copies; 0: all
     bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
     std::uint64_t broadcast_leaves = 0; // rows: as `kernels::fused_arguments` has them
 };
 
-/// A copy that makes a value contiguous for a kernel, before the group runs.
+/// A copy that makes a value contiguous for a kernel, before the group runs or before each part of it does.
 struct copy_plan {
     int before_group = 0;
+    bool is_by_parts = false;
     location from, to;
     shape extents;
     calque::strides from_steps;
