@@ -188,7 +188,8 @@ private:
     };
 
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
-    /// several arrays lie anywhere then, all but the last, their loads in whole lines. Returns where it ended.
+    /// several arrays lie anywhere then and L1 holds them, all but the last, their loads in whole lines. Returns where
+    /// it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(row_addresses const& at, std::ptrdiff_t i) {
         constexpr int stored = program::template stores<Phase>.at[0];
@@ -218,7 +219,8 @@ private:
                 groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
             step_registers<Group, U> wide;
-            for (; into_lines != 0 && j + block + simd::width <= columns_; j += block) {
+            bool const in_lines = into_lines != 0 && columns_ <= thresholds::most_columns_in_lines;
+            for (; in_lines && j + block + simd::width <= columns_; j += block) {
                 run_block<Phase, false>(wide, lines, i, j, 0);
             }
         }
@@ -249,7 +251,7 @@ private:
                 }
             }
             if constexpr (OneRow && loads_lines<Phase>()) {
-                if (columns_ >= thresholds::least_columns_in_lines && columns_ <= thresholds::most_columns_in_lines) {
+                if (columns_ >= thresholds::least_columns_in_lines) {
                     j = run_lines<Phase>(at, i);
                 }
             }

@@ -40,11 +40,13 @@ inline constexpr std::ptrdiff_t prefetched_elements_of_rows = 12 * 1024;
 inline constexpr std::ptrdiff_t most_columns_prefetched_early = 512;
 inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 
-/// Light elementwise work on one row of so many columns begins to store at the beginning of a cache line, and loads
-/// several arrays that begin elsewhere in whole lines. Measured without, a*b+c-0.5a of arrays at 16 bytes past a line:
-/// 1.4 for 300, 1.65 for 1000, 1.1 for 6000; at three different places 1.2, 1.5 and 1.08; aligned 1.0. At 8000 and
-/// more, where memory behind L1 takes the time, 0.93 to 1.0; below 256 0.95 to 1.2. One array alone need not be loaded
-/// so: x + 1 takes 0.73 then, of an array elsewhere in its line than the result.
+/// Light elementwise work on one row of so many columns begins to store at the beginning of a cache line, and up to so
+/// many loads several arrays that begin elsewhere in whole lines. Measured without, a*b+c-0.5a of arrays at 16 bytes
+/// past a line: 1.4 for 300, 1.65 for 1000, 1.1 for 6000; at three different places 1.2, 1.5 and 1.08; aligned 1.0. In
+/// lines at 8000 and more, where memory behind L1 takes the time, 1.0 to 1.07; below 256 0.95 to 1.2. Arrays at one
+/// place in their lines, on an Intel Xeon (L2 of 2 MiB), stored anywhere: 1.4 for 7000 to 30,000, 1.2 for 100,000, 1.0
+/// behind L2. One array alone need not be loaded so: x + 1 takes 0.73 then, of an array elsewhere in its line than the
+/// result.
 inline constexpr std::ptrdiff_t least_columns_in_lines = 256;
 inline constexpr std::ptrdiff_t most_columns_in_lines = 6144;
 
