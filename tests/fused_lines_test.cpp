@@ -3,8 +3,10 @@
 #include "tensor_compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -19,6 +21,11 @@ inline constexpr auto light = [](auto x, auto y, auto z) { return x - y + z; };
 inline constexpr auto light_mixed = [](auto x, auto i, auto d) {
     return std::tuple{x + calque::cast<float>(i), calque::cast<double>(x) - d};
 };
+inline constexpr auto sums = [](auto x, auto y) {
+    return std::tuple{calque::sum(x * y), calque::max(x), calque::mean(y), calque::sum(calque::cast<double>(x))};
+};
+inline constexpr auto sum_of_double = [](auto x) { return calque::sum(x); };
+inline constexpr auto extremes = [](auto i) { return std::tuple{calque::min(i), calque::sum(i)}; };
 inline constexpr auto next = [](auto x) { return x + 1; };
 
 /// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
@@ -73,5 +80,50 @@ TEST_CASE("arrays that begin anywhere in a cache line") {
             f.into(y.view(), x.view(), y.view(), z.view());
             CHECK(y.copy() == expected);
         }
+    }
+}
+
+TEST_CASE("sums of arrays that begin anywhere have the same bits") {
+    auto const f = calque::function(sums);
+    auto const of_double = calque::function(sum_of_double);
+    auto const of_bytes = calque::function(extremes);
+    for (std::size_t const n : {6143u, 6144u, 6145u, 6207u, 6208u, 10000u}) {
+        placed<float> const x(n, 0, 1), y(n, 0, 2);
+        placed<double> const d(n, 0, 3);
+        placed<std::int8_t> const i(n, 0, 4);
+        auto const expected = f(x.view(), y.view());
+        double const expected_of_double = of_double(d.view());
+        auto const expected_of_bytes = of_bytes(i.view());
+        tests::check_fused(sums, tests::closeness{4, 2. * static_cast<double>(n)}, x.copy(), y.copy());
+        tests::check_fused(sum_of_double, tests::closeness{4, static_cast<double>(n)}, d.copy());
+        tests::check_fused(extremes, tests::equal_bits, i.copy());
+        for (std::size_t k = 1; k < 16; ++k) {
+            CAPTURE(n);
+            CAPTURE(k);
+            placed<float> const here(n, k, 1), there(n, (5 * k) % 16, 2);
+            CHECK(f(here.view(), there.view()) == expected);
+            placed<double> const wide(n, k % 8, 3);
+            CHECK(of_double(wide.view()) == expected_of_double);
+            placed<std::int8_t> const bytes(n, 4 * k + 1, 4);
+            CHECK(of_bytes(bytes.view()) == expected_of_bytes);
+        }
+    }
+}
+
+TEST_CASE("NaN anywhere in an array that begins anywhere") {
+    auto const f = calque::function(sums);
+    std::size_t const n = 6200;
+    placed<float> const y(n, 3, 2);
+    for (std::size_t const at : {0u, 10u, 15u, 16u, 63u, 64u, 6143u, 6144u, 6199u}) {
+        CAPTURE(at);
+        placed<float> const x(n, 5, 1);
+        float const greatest = std::get<1>(f(x.view(), y.view()));
+        CHECK(greatest == *std::max_element(x.view().begin(), x.view().end()));
+        x.view()[at] = std::numeric_limits<float>::quiet_NaN();
+        CHECK(std::isnan(std::get<1>(f(x.view(), y.view()))));
+        CHECK(std::isnan(std::get<0>(f(x.view(), y.view()))));
+        CHECK_FALSE(std::isnan(std::get<2>(f(x.view(), y.view()))));
+        x.view()[at] = 1e30f;
+        CHECK(std::get<1>(f(x.view(), y.view())) == 1e30f);
     }
 }

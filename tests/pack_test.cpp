@@ -151,6 +151,13 @@ void check_reductions() {
         }
     }
     CHECK(ok);
+    for (int n = 0; n <= P::size; ++n) {
+        elements<T, U> const rotated(rotate(a.loaded(), n));
+        for (int i = 0; i < P::size; ++i) {
+            ok = ok && rotated[i] == a[(i + n) % P::size];
+        }
+    }
+    CHECK(ok);
     elements<T, 1> const folded(fold_groups(a.loaded(), [](pack<T, 1> x, pack<T, 1> y) { return maximum(x, y); }));
     for (int i = 0; i < pack<T, 1>::size; ++i) {
         T expected = a[i];

@@ -227,6 +227,38 @@ private:
         return j;
     }
 
+    /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
+    template <int Phase>
+    static constexpr bool reduces_lines() {
+        bool suits = prefetches(Phase) && !plan.counts[Phase] && !Broadcasts &&
+                     program::template stores<Phase>.size == 0 && program::template reads<Phase>.size != 0;
+        for (int k = 0; k < program::template reads<Phase>.size; ++k) {
+            suits &= Group::steps()[program::template reads<Phase>.at[k]].leaf >= 0;
+        }
+        return suits;
+    }
+
+    /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
+    /// ended.
+    ///
+    /// Each accumulator gets the same elements in the same order as without that, so that the bits of the result do not
+    /// depend on where an array lies: all of them change their lanes for the loop between the first and the last block.
+    template <int Phase, int U>
+    CALQUE_INLINE std::ptrdiff_t reduce_lines(step_registers<Group, U>& accumulators, row_addresses const& at,
+                                              std::ptrdiff_t i, std::ptrdiff_t into_line) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        std::ptrdiff_t const end = columns_ / block * block;
+        std::ptrdiff_t const first = block - into_line;
+        run_block<Phase, false, kept_lanes::first>(accumulators, at, i, 0, static_cast<int>(first));
+        rotate_reductions<Phase>(accumulators, first);
+        for (std::ptrdiff_t j = first; j + block <= end; j += block) {
+            run_block<Phase, false>(accumulators, at, i, j, 0);
+        }
+        rotate_reductions<Phase>(accumulators, into_line);
+        run_block<Phase, false, kept_lanes::others>(accumulators, at, i, end - block, static_cast<int>(first));
+        return end;
+    }
+
     template <int Phase, bool OneRow>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
@@ -253,6 +285,15 @@ private:
             if constexpr (OneRow && loads_lines<Phase>()) {
                 if (columns_ >= thresholds::least_columns_in_lines) {
                     j = run_lines<Phase>(at, i);
+                }
+            }
+            if constexpr (OneRow && reduces_lines<Phase>()) {
+                constexpr int step = program::template reads<Phase>.at[0];
+                auto const* const array =
+                    static_cast<step_element<Group, step> const*>(at.leaves[step_v<Group, step>.leaf]);
+                std::ptrdiff_t const into_line = simd::place_in_line(array);
+                if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
+                    j = reduce_lines<Phase>(wide, at, i, into_line);
                 }
             }
             for (; j + block <= columns_; j += block) {
@@ -310,8 +351,13 @@ private:
         return static_cast<int>(columns_ - j < block ? columns_ - j : block);
     }
 
-    /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions.
-    template <int Phase, bool Masked, int U, class Addresses>
+    /// Which lanes of a block reductions take.
+    enum class kept_lanes { all, first, others };
+
+    /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
+    /// which take the first `n` lanes or the others if they do not keep all.
+    template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U,
+              class Addresses>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Addresses const& at, std::ptrdiff_t i,
                                  std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
@@ -319,8 +365,8 @@ private:
             constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
                 constexpr int reduced = s.inputs[0];
-                accumulate<model, Masked>(accumulators,
-                                          column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
+                accumulate<model, Kept>(accumulators,
+                                        column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
             } else if constexpr (plan.loads(model, Phase)) {
                 column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(at, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
@@ -366,14 +412,25 @@ private:
 
     // ---- reductions
 
-    template <int Model, bool Masked, class T, int U>
+    template <int Model, kept_lanes Kept, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
-        if constexpr (Masked) {
-            x = keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
+        simd::pack<T, U> const none(program::template identity<Model>);
+        if constexpr (Kept == kept_lanes::first) {
+            x = keep_first(x, none, n);
+        } else if constexpr (Kept == kept_lanes::others) {
+            x = keep_first(none, x, n);
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
         total = step_op<Group, Model>::combine(x, total);
+    }
+
+    template <int Phase, int U>
+    static CALQUE_INLINE void rotate_reductions(step_registers<Group, U>& accumulators, std::ptrdiff_t n) {
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            auto& total = accumulators.template at<step>();
+            total = simd::rotate(total, n);
+        });
     }
 
     template <int Phase, int U>
