@@ -66,7 +66,7 @@ private:
             using T = step_element<Group, step>;
             // Not a masked store, which overlaps that of the next row.
             static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] =
-                first_element(column_input<step>(row_, row_));
+                simd::first_element(column_input<step>(row_, row_));
         });
     }
 
@@ -367,7 +367,7 @@ private:
     template <int Model, bool Masked, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
         if constexpr (Masked) {
-            x = keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
+            x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
