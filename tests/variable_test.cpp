@@ -150,3 +150,14 @@ TEST_CASE("the host assigns, other extents too, and not those that are not decla
     calque::function([](auto s) { s.assign_add(1.); })(scalar);
     CHECK(scalar.value() == 3.);
 }
+
+TEST_CASE("the host assigns to a variable of fixed size only what has its extents") {
+    calque::variable<float, 3> v(vector{1.f, 2.f, 3.f});
+    CHECK_THROWS_AS(v.assign(vector{4.f, 5.f}), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(vector{4.f, 5.f, 6.f, 7.f}), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(xt::ones<float>({1})), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(xt::xtensor<float, 2>{{4.f, 5.f}, {6.f, 7.f}}), calque::shape_error);
+    CHECK((v.value() == xt::xtensor_fixed<float, xt::xshape<3>>{1.f, 2.f, 3.f}));
+    v.assign(2 * xt::ones<float>({3}));
+    CHECK(v.value()(2) == 2.f);
+}
