@@ -217,3 +217,24 @@ TEST_CASE("errors of arguments and outputs that do not fit name the function") {
           }) == "calque: twice: an output of shape [1,5]" + wanted);
     CHECK(out == std::vector<double>(5, 7.));
 }
+
+TEST_CASE("errors of shapes that only the call knows name what was called") {
+    xt::xtensor<double, 2> const x = xt::ones<double>({3, 0});
+    auto const row = calque::function([](auto a) { return view(a, 3); }, {.name = "row"});
+    CHECK(message_of<calque::shape_error>([&] { (void)row(x); }) ==
+          "calque: row: view: the axis has no element of this index: double[3,0]");
+    auto const rest = calque::function([](auto a) { return calque::squeeze<0>(view(a, calque::range(1, 9))); },
+                                       {.name = "rest"});
+    CHECK(message_of<calque::shape_error>([&] { (void)rest(x); }) ==
+          "calque: rest: squeeze: only an axis of extent 1 can be squeezed: double[2,0]");
+
+    auto const scores = calque::function([](auto a) { return calque::softmax<-1>(a); }, {.name = "scores"});
+    std::string const sentence = ", with which softmax and logsumexp begin: it has no value over an empty axis: ";
+    CHECK(message_of<calque::shape_error>([&] { (void)scores(x); }) ==
+          "calque: scores: max" + sentence + "double[3,0]");
+    auto const total = calque::function([](auto a) { return calque::logsumexp<1>(a); }, {.name = "total"});
+    CHECK(message_of<calque::shape_error>([&] { (void)total(x); }) == "calque: total: max" + sentence + "double[3,0]");
+    auto const largest = calque::function([](auto a) { return calque::max<1>(a); }, {.name = "largest"});
+    CHECK(message_of<calque::shape_error>([&] { (void)largest(x); }) ==
+          "calque: largest: max: it has no value over an empty axis: double[3,0]");
+}
