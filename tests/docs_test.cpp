@@ -193,7 +193,7 @@ TEST_CASE("outputs in place") {
 }
 
 TEST_CASE("outputs of a fixed size") {
-    auto sigmoid = calque::function([](auto x) { return calque::sigmoid(x); });
+    auto sigmoid = calque::function([](auto x) { return calque::sigmoid(x); }, {.name = "sigmoid"});
 
     std::vector<float> x = {0, 1, 2}, y = {7, 7};
     std::string message;

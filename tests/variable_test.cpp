@@ -40,6 +40,17 @@ inline constexpr auto descend = [](auto layer, auto x, auto rate) {
     layer.b.assign_sub(rate * gradient.b);
     return value;
 };
+template <class M>
+struct momentum {
+    dense<M> layer, velocity;
+};
+inline constexpr auto descend_with_momentum = [](auto s, auto x, auto rate) {
+    auto const gradient = calque::grad(loss)(s.layer, x);
+    auto const velocity = calque::tree_map([](auto v, auto g) { return 0.5f * v + g; }, s.velocity, gradient);
+    calque::assign(s, momentum<calque::traced>{
+                          calque::tree_map([&](auto p, auto v) { return p - rate * v; }, s.layer, velocity), velocity});
+    return calque::tree_map([](auto v) { return v; }, s);
+};
 inline constexpr auto restart = [](auto layer, auto other) { calque::assign(layer, other); };
 
 } // namespace
@@ -116,6 +127,18 @@ TEST_CASE("trees of variables, and gradients by them") {
     CHECK(layer.b.value()(1) == 1.f);
 }
 
+TEST_CASE("what tree_map makes of variables are values") {
+    momentum<calque::variables> state;
+    state.layer.w.assign(xt::xtensor<float, 2>{{1.f, 2.f}, {3.f, 4.f}});
+    state.velocity.w.assign(xt::xtensor<float, 2>{{0.f, 0.f}, {2.f, 2.f}});
+    xt::xtensor<float, 2> const x{{1.f, 0.f}, {0.f, 1.f}};
+    auto const [layer, velocity] = calque::function(descend_with_momentum)(state, x, 0.25f);
+    CHECK(state.velocity.w.value() == xt::xtensor<float, 2>{{2.f, 4.f}, {7.f, 9.f}});
+    CHECK(state.layer.w.value() == xt::xtensor<float, 2>{{0.5f, 1.f}, {1.25f, 1.75f}});
+    CHECK(layer.w == state.layer.w.value());
+    CHECK(velocity.b == state.velocity.b.value());
+}
+
 TEST_CASE("the host assigns, other extents too, and not those that are not declared") {
     state v(vector{1.f});
     v.assign(vector{1.f, 2.f});
@@ -126,4 +149,15 @@ TEST_CASE("the host assigns, other extents too, and not those that are not decla
     calque::variable<double> scalar(2.);
     calque::function([](auto s) { s.assign_add(1.); })(scalar);
     CHECK(scalar.value() == 3.);
+}
+
+TEST_CASE("the host assigns to a variable of fixed size only what has its extents") {
+    calque::variable<float, 3> v(vector{1.f, 2.f, 3.f});
+    CHECK_THROWS_AS(v.assign(vector{4.f, 5.f}), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(vector{4.f, 5.f, 6.f, 7.f}), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(xt::ones<float>({1})), calque::shape_error);
+    CHECK_THROWS_AS(v.assign(xt::xtensor<float, 2>{{4.f, 5.f}, {6.f, 7.f}}), calque::shape_error);
+    CHECK((v.value() == xt::xtensor_fixed<float, xt::xshape<3>>{1.f, 2.f, 3.f}));
+    v.assign(2 * xt::ones<float>({3}));
+    CHECK(v.value()(2) == 2.f);
 }

@@ -200,3 +200,41 @@ TEST_CASE("views like std::mdspan") {
               f.into(columns_of_three<double>{result.data(), 1}, columns_of_three<double>{numbers.data(), 2});
           }).find("[3,1] cannot become [3,2]") != std::string::npos);
 }
+
+TEST_CASE("errors of arguments and outputs that do not fit name the function") {
+    auto const f = calque::function(twice, {.name = "twice"});
+    xt::xarray<double> x = xt::ones<double>({2, 3});
+    CHECK(message_of<calque::shape_error>([&] { (void)f(calque::with_shape<dyn, 4>(x)); }) ==
+          "calque: twice: argument 0 has the shape [2,3], but [dyn,4] is declared: extent 1 is 3, not 4");
+    CHECK(message_of<calque::shape_error>([&] { (void)f(calque::with_rank<3>(x)); }) ==
+          "calque: twice: argument 0 has the shape [2,3], but [dyn,dyn,dyn] is declared: the rank is 2, not 3");
+
+    std::vector<double> out(5, 7.);
+    std::string const wanted =
+        " cannot become [2,3]: views, spans and arrays of fixed size are not resized; pass one of "
+        "the right shape, or a container";
+    CHECK(message_of<calque::shape_error>([&] { f.into(array_view(out.data(), {1, 5}), calque::with_rank<2>(x)); }) ==
+          "calque: twice: an output of shape [1,5]" + wanted);
+    CHECK(out == std::vector<double>(5, 7.));
+}
+
+TEST_CASE("errors of shapes that only the call knows name what was called") {
+    xt::xtensor<double, 2> const x = xt::ones<double>({3, 0});
+    auto const row = calque::function([](auto a) { return view(a, 3); }, {.name = "row"});
+    CHECK(message_of<calque::shape_error>([&] { (void)row(x); }) ==
+          "calque: row: view: the axis has no element of this index: double[3,0]");
+    auto const rest =
+        calque::function([](auto a) { return calque::squeeze<0>(view(a, calque::range(1, 9))); }, {.name = "rest"});
+    CHECK(message_of<calque::shape_error>([&] { (void)rest(x); }) ==
+          "calque: rest: squeeze: only an axis of extent 1 can be squeezed: double[2,0]");
+
+    auto const scores = calque::function([](auto a) { return calque::softmax<-1>(a); }, {.name = "scores"});
+    std::string const sentence = ", with which softmax and logsumexp begin: it has no value over an empty axis: ";
+    CHECK(message_of<calque::shape_error>([&] { (void)scores(x); }) ==
+          "calque: scores: max" + sentence + "double[3,0]");
+    auto const total = calque::function([](auto a) { return calque::logsumexp<1>(a); }, {.name = "total"});
+    CHECK(message_of<calque::shape_error>([&] { (void)total(x); }) == "calque: total: max" + sentence + "double[3,0]");
+    auto const largest = calque::function([](auto a) { return calque::max<1>(a); }, {.name = "largest"});
+    CHECK(message_of<calque::shape_error>([&] { (void)largest(x); }) ==
+          "calque: largest: max: it has no value over an empty axis: double[3,0]");
+}

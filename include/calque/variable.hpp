@@ -5,6 +5,7 @@
 #include <calque/interop/leaf.hpp>
 #include <calque/interop/tree_kind.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace calque {
@@ -36,13 +37,16 @@ public:
         if constexpr (sizeof...(Extents) == 0) {
             value_ = static_cast<T>(x);
         } else {
-            array_type next(std::forward<A>(x));
-            shape const extents = shape_of(next);
-            for (int axis = 0; axis < extents.rank; ++axis) {
-                if (is_static(declared_[axis]) && extents[axis] != declared_[axis]) {
-                    throw_not_resizable(declared_, extents);
+            // Before the elements are read: arrays of fixed size would read as many as they have.
+            if constexpr (requires { x.dimension(), x.shape(std::size_t{0}); }) {
+                shape extents;
+                for (std::size_t axis = 0; axis < std::min<std::size_t>(x.dimension(), max_rank); ++axis) {
+                    extents.push_back(static_cast<extent_t>(x.shape(axis)));
                 }
+                require_declared(extents);
             }
+            array_type next(std::forward<A>(x));
+            require_declared(shape_of(next));
             value_ = std::move(next);
         }
     }
@@ -51,6 +55,16 @@ private:
     friend struct array_adaptor<variable>;
 
     static constexpr shape declared_{Extents...};
+
+    static void require_declared(shape const& extents) {
+        bool fits = extents.rank == declared_.rank;
+        for (int axis = 0; fits && axis < extents.rank; ++axis) {
+            fits = !is_static(declared_[axis]) || extents[axis] == declared_[axis];
+        }
+        if (!fits) {
+            throw_not_resizable(declared_, extents);
+        }
+    }
 
     mutable array_type value_{}; // a call writes to it
 };

@@ -48,6 +48,8 @@ enum class reason : std::uint8_t {
     shift_not_a_scalar,
     padding_negative,
     extent_as_a_number,
+    index_out_of_range,
+    too_few_elements,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -95,6 +97,8 @@ constexpr std::string_view sentence(reason r) {
     case reason::extent_as_a_number:
         return "only the call knows the extent: use it beside a traced value, as in sum(x) / x.extent(0), or in a list "
                "of extents";
+    case reason::index_out_of_range: return "the axis has no element of this index";
+    case reason::too_few_elements: return "the axis has fewer elements";
     case reason::subscripts_do_not_fit: return "the subscripts of an operand are not as many as its axes";
     }
     return "";

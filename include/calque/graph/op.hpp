@@ -96,6 +96,17 @@ struct view_op : op_defaults {
     static constexpr int cost = 0;
 };
 
+namespace ops {
+
+// What operations call by these names are the functions of the values that they get, found by their namespace. Without
+// a declaration here a global name of the program's would take their place.
+template <class Mask, class V>
+V select(Mask, V, V) = delete;
+template <class To, class V>
+To convert(V) = delete;
+
+} // namespace ops
+
 } // namespace graph
 } // namespace v0
 } // namespace calque

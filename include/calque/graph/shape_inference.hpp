@@ -231,13 +231,48 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
     return true;
 }
 
+namespace detail {
+
+/// Whether a `squeeze` drops the axis of an index, as `view` makes it, that has no element.
+constexpr bool is_missing_element(graph_view const& g, node const& n, shape const* shapes) {
+    node_id const part = g.input(n, 0);
+    bool found = false;
+    for (int axis = 0; axis < shapes[part].rank; ++axis) {
+        found |= contains(n.attribute, axis) && shapes[part][axis] == 0;
+    }
+    return found && n.op == code_of<ops::squeeze> && g[part].op == code_of<ops::slice>;
+}
+
+/// Whether a largest element is subtracted, as in a softmax, from what it is the largest of.
+constexpr bool is_subtracted(graph_view const& g, node_id largest) {
+    bool found = false;
+    for (node_id id = largest + 1; id < g.node_count; ++id) {
+        node const& n = g[id];
+        found |= g[largest].op == code_of<ops::reduce_max> && n.op == code_of<ops::stop_gradient> &&
+                 g.input(n, 0) == largest;
+        found |=
+            g[largest].op == code_of<ops::reduce_max> && n.op == code_of<ops::subtract> && g.input(n, 1) == largest;
+    }
+    return found;
+}
+
+} // namespace detail
+
 /// The sentence of a failure: `matmul: the inner extents differ: float[64,784] and float[100,10]`.
 ///
 /// `shapes`: what `infer_shapes` wrote.
 CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes,
                                  inference_failure const& failure) {
     node const& n = g[failure.node];
+    if (failure.why == reason::extent_not_one && detail::is_missing_element(g, n, shapes)) {
+        node const& part = g[g.input(n, 0)];
+        out << "view: " << sentence(reason::index_out_of_range) << ": " << part.type << shapes[g.input(part, 0)];
+        return;
+    }
     out << info(n.op).name;
+    if (failure.why == reason::empty_reduction && detail::is_subtracted(g, failure.node)) {
+        out << ", with which softmax and logsumexp begin";
+    }
     if (n.op == code_of<ops::argument>) {
         out << ' ' << n.attribute;
     }

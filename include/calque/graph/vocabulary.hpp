@@ -11,6 +11,7 @@ namespace graph {
 
 struct value;
 
+constexpr value zero_of(value like);
 constexpr value square(value x);
 constexpr value sqrt(value x);
 constexpr value exp(value x);

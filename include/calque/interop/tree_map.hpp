@@ -71,7 +71,8 @@ using mapped_leaf_t =
     decltype(std::declval<Fn&>()(leaf_at<Leaf, std::remove_const_t<Trees>>(std::declval<Trees&>())...));
 
 /// The type of the mapped tree: tuples and arrays hold what `fn` returned; structs stay what they are, so that the
-/// results must convert to their fields.
+/// results must convert to their fields. A family of variables becomes one of handles: what is computed of a variable
+/// is a value.
 template <class Tree, std::size_t First, class Fn, class... Trees>
 struct mapped_tree;
 
@@ -100,6 +101,8 @@ constexpr auto mapped_type_of() {
         } else {
             return std::type_identity<typename mapped::tuple>{};
         }
+    } else if constexpr (std::is_same_v<typename family_of<Tree>::form, traced_variables>) {
+        return std::type_identity<rebind_tree_t<Tree, traced>>{};
     } else {
         return std::type_identity<Tree>{};
     }

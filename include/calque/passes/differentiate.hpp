@@ -223,9 +223,10 @@ constexpr void differentiate_seeds(node_id first, graph::builder& owner, sequenc
     differentiate_seeds_from<Ops>(first, owner, seeds, wrt, gradients);
     for (int i = 0; i < wrt.size(); ++i) {
         value const by{&owner, wrt[i]};
-        value const gradient = gradients[i] < 0 ? zero_of(by) : value{&owner, gradients[i]};
-        gradients[i] =
-            (gradient.rank() == by.rank() ? assert_shape(gradient, by.shape()) : broadcast_like(gradient, by)).id;
+        value const gradient = gradients[i] < 0 ? graph::zero_of(by) : value{&owner, gradients[i]};
+        gradients[i] = (gradient.rank() == by.rank() ? graph::assert_shape(gradient, by.shape())
+                                                     : graph::broadcast_like(gradient, by))
+                           .id;
     }
 }
 

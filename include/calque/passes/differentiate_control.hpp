@@ -98,7 +98,7 @@ private:
 
     constexpr value at(node_id id) const { return {&owner_, id}; }
     constexpr bool is_floating(node_id id) const { return calque::is_floating(owner_[id].type); }
-    constexpr node_id zeros_like(node_id id) { return broadcast_like(zero_of(at(id)), at(id)).id; }
+    constexpr node_id zeros_like(node_id id) { return graph::broadcast_like(graph::zero_of(at(id)), at(id)).id; }
     constexpr std::uint16_t region_of_yield(int k) const { return owner_[inputs_[k]].region; }
     constexpr node_id parameter(node_id initial, int number) {
         return owner_.add(graph::code_of<graph::ops::parameter>, {initial}, static_cast<std::uint64_t>(number));

@@ -34,10 +34,10 @@ class call {
     static constexpr auto const& schedule = code::schedule;
 
 public:
-    /// Binds the arguments: their addresses, and the key.
+    /// Binds the arguments: their addresses, and the key. The function's name is for messages, here and below.
     template <class... Args>
-    CALQUE_INLINE explicit call(Args const&... args) {
-        bind_all(typename P::arguments{}, args...);
+    CALQUE_INLINE explicit call(std::string const& function_name, Args const&... args) {
+        bind_all(typename P::arguments{}, function_name, args...);
     }
 
     typename P::key const& key() const { return key_; }
@@ -54,8 +54,7 @@ public:
     /// Runs the plan and writes the results to `outputs`, a tree of arrays, which is resized where that is possible.
     /// `MayAlias`: the caller's arrays may share memory with arguments.
     ///
-    /// Where a check of the function may throw, outputs and variables that exist are written at the end. The function's
-    /// name is for the message.
+    /// Where a check of the function may throw, outputs and variables that exist are written at the end.
     template <bool MayAlias, class Outputs>
     CALQUE_INLINE void run(plan const& p, Outputs& outputs, std::string const& function_name) {
         bind_all_outputs<MayAlias>(p, outputs);
@@ -80,14 +79,14 @@ public:
     /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
     /// another shape cannot be resized; none has been then.
     template <class Outputs>
-    CALQUE_INLINE bool would_lose_arguments(plan const& p, Outputs& outputs) const {
+    CALQUE_INLINE bool would_lose_arguments(plan const& p, Outputs& outputs, std::string const& function_name) const {
         bool fit = true;
         for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) CALQUE_INLINE_LAMBDA {
             if constexpr (!arithmetic<std::remove_cvref_t<decltype(leaf)>>) {
                 fit &= calque::detail::has_extents(leaf, extents_of(p, index));
             }
         });
-        return !fit && would_lose_resizing(p, outputs);
+        return !fit && would_lose_resizing(p, outputs, function_name);
     }
 
     static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
@@ -100,27 +99,29 @@ private:
     /// Names an argument, for the error of one that does not match.
     struct argument_place {
         using mismatch = typename P::mismatch;
+        std::string const& function_name;
         int const& argument;
 
         CALQUE_COLD std::string operator()() const {
             text name;
-            name << "argument " << argument;
+            name << function_name << ": argument " << argument;
             return name.string();
         }
     };
 
     /// `Declared`: what each argument is bound to, its own type or what a signature says.
     template <class... Declared, class... Args>
-    CALQUE_INLINE void bind_all(type_list<Declared...>, Args const&... args) {
+    CALQUE_INLINE void bind_all(type_list<Declared...>, std::string const& function_name, Args const&... args) {
         int argument = 0;
         std::size_t first_leaf = 0;
-        (bind<Declared>(args, argument, first_leaf), ...);
+        (bind<Declared>(args, function_name, argument, first_leaf), ...);
     }
 
     template <class Declared, class Argument>
-    CALQUE_INLINE void bind(Argument const& x, int& argument, std::size_t& first_leaf) {
+    CALQUE_INLINE void bind(Argument const& x, std::string const& function_name, int& argument,
+                            std::size_t& first_leaf) {
         using its_leaves = tree_leaves_t<Declared>;
-        argument_place const where{argument};
+        argument_place const where{function_name, argument};
         std::size_t const first = first_leaf;
         bind_argument<its_leaves>(x, where, [&](auto index, auto const& ref) CALQUE_INLINE_LAMBDA {
             bind_leaf(static_cast<int>(first + index), ref);
@@ -167,8 +168,23 @@ private:
 
     // ---- outputs
 
+    /// The same where one has another shape. What an adaptor throws does not know the function's name.
     template <class Outputs>
-    CALQUE_COLD bool would_lose_resizing(plan const& p, Outputs& outputs) const {
+    CALQUE_COLD bool would_lose_resizing(plan const& p, Outputs& outputs, std::string const& function_name) const {
+        try {
+            return would_lose_resizing(p, outputs);
+        } catch (shape_error const& e) {
+            constexpr std::string_view start = "calque: ";
+            std::string_view what = e.what();
+            what.remove_prefix(what.starts_with(start) ? start.size() : 0);
+            text message;
+            message << start << function_name << ": " << what;
+            throw shape_error(message.string());
+        }
+    }
+
+    template <class Outputs>
+    bool would_lose_resizing(plan const& p, Outputs& outputs) const {
         bool loses = false;
         for_each_indexed_leaf<typename P::result>(outputs, [&](auto index, auto& leaf) {
             using A = std::remove_cvref_t<decltype(leaf)>;

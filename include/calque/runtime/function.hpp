@@ -62,7 +62,7 @@ public:
             return choice::choose(
                 *state_,
                 [&]<class P>() CALQUE_INLINE_LAMBDA {
-                    runtime::call<P> call(args...);
+                    runtime::call<P> call(name(), args...);
                     auto const& plan = find_plan(call);
                     if constexpr (P::result_count != 0) {
                         auto result = make_result<typename general::result, typename general::outputs>(
@@ -91,9 +91,9 @@ public:
         choice::choose(
             *state_,
             [&]<class P>() CALQUE_INLINE_LAMBDA {
-                runtime::call<P> call(args...);
+                runtime::call<P> call(name(), args...);
                 auto const& plan = find_plan(call);
-                if (call.would_lose_arguments(plan, outputs)) [[unlikely]] {
+                if (call.would_lose_arguments(plan, outputs, name())) [[unlikely]] {
                     run_elsewhere(call, plan, outputs);
                     return;
                 }
@@ -121,7 +121,8 @@ public:
     /// Makes the plan that a call with such arguments will find.
     template <class... Args>
     void prepare(Args const&... args) const {
-        choice::choose(*state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(args...))); }, args...);
+        choice::choose(
+            *state_, [&]<class P>() { static_cast<void>(find_plan(runtime::call<P>(name(), args...))); }, args...);
     }
 
     /// The same for arrays that do not exist yet, by their specs: `prepare<spec<float, 64, 784>, spec<float, 10>>()`
@@ -141,7 +142,7 @@ public:
         return choice::choose(
             *state_,
             [&]<class P>() -> plan_description {
-                typename P::plan const& plan = find_plan(runtime::call<P>(args...));
+                typename P::plan const& plan = find_plan(runtime::call<P>(name(), args...));
                 return {runtime::to_text(P::code::optimized.view(), P::code::schedule.view(), plan.view(),
                                          plan.is_interpreted),
                         plan.arena_bytes};
@@ -166,7 +167,7 @@ public:
         return choice::choose(
             *state_,
             [&]<class P>() -> explanation {
-                runtime::call<P> const call(args...);
+                runtime::call<P> const call(name(), args...);
                 if (P::is_static && call.has_contiguous_arguments()) {
                     return {true, "all shapes are static: the compiler has made the plan"};
                 }

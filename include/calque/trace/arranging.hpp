@@ -193,7 +193,7 @@ private:
 /// What `x.at(ranges...)` returns.
 template <class X, class... Ranges>
 constexpr part_of<X> make_part(X const& x, Ranges... ranges) {
-    return {x, select(x.value(), ranges...)};
+    return {x, select(x.value(), "at", ranges...)};
 }
 
 } // namespace detail

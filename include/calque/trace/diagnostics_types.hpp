@@ -53,6 +53,10 @@ inline constexpr bool axis_is_not_empty = false;
 template <class Operation, class... Operands>
 inline constexpr bool axes_are_a_permutation = false;
 template <class Operation, class... Operands>
+inline constexpr bool index_is_in_range = false;
+template <class Operation, class... Operands>
+inline constexpr bool has_enough_elements = false;
+template <class Operation, class... Operands>
 inline constexpr bool step_is_positive = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_made_here = false;
@@ -165,6 +169,10 @@ constexpr void require() {
         static_assert(axis_is_not_empty<Names...>, "calque: it has no value over an empty axis");
     } else if constexpr (Why == not_a_permutation) {
         static_assert(axes_are_a_permutation<Names...>, "calque: the axes are not a permutation");
+    } else if constexpr (Why == index_out_of_range) {
+        static_assert(index_is_in_range<Names...>, "calque: the axis has no element of this index");
+    } else if constexpr (Why == too_few_elements) {
+        static_assert(has_enough_elements<Names...>, "calque: the axis has fewer elements");
     } else if constexpr (Why == step_not_positive) {
         static_assert(step_is_positive<Names...>, "calque: the step of a range is at least 1");
     } else if constexpr (Why == escapes_its_region) {

@@ -23,6 +23,16 @@ constexpr Result reduce(X const& x, std::string_view name, auto fold) {
     return at.template wrap<Result>(Keep ? folded : graph::squeeze(folded, axes));
 }
 
+/// `v`, of which some axes are to be folded; reports an empty one under the name that was called.
+constexpr graph::value not_empty(graph::value v, graph::axis_set axes, std::string_view name) {
+    for (int axis = 0; axis < v.rank(); ++axis) {
+        if (graph::contains(axes, axis) && v.shape()[axis] == 0) {
+            v.owner->fail(graph::reason::empty_reduction, graph::code_of<graph::ops::reduce_max>, &v.id, 1, name);
+        }
+    }
+    return v;
+}
+
 /// The dtype in which elements are summed: integers and bool in int64.
 template <class T>
 using sum_element = std::conditional_t<floating<T>, T, std::int64_t>;
@@ -90,7 +100,7 @@ CALQUE_REDUCTION(all, first_index, bool, ([](graph::value v, graph::axis_set axe
 /// log(sum(exp(x))) over some axes, without overflow.
 CALQUE_REDUCTION(logsumexp, exp, T, ([](graph::value v, graph::axis_set axes) {
                      detail::check_dtype<graph::ops::exp, T>();
-                     return graph::logsumexp(v, axes);
+                     return graph::logsumexp(detail::not_empty(v, axes, "logsumexp"), axes);
                  }))
 
 #undef CALQUE_REDUCTION
@@ -99,6 +109,7 @@ namespace detail {
 
 /// The one axis of an `argmax`, as `graph::argmax` wants it.
 inline constexpr auto first_largest = [](graph::value v, graph::axis_set axes) {
+    not_empty(v, axes, "argmax");
     return graph::argmax(v, axes == 0 ? 0 : std::countr_zero(axes)); // 0: the axis is out of range, which is reported
 };
 
@@ -121,6 +132,7 @@ constexpr expr<std::int64_t> argmax(X const& x, keepdims_t) {
 namespace detail {
 
 inline constexpr auto first_smallest = [](graph::value v, graph::axis_set axes) {
+    not_empty(v, axes, "argmin");
     return graph::argmin(v, axes == 0 ? 0 : std::countr_zero(axes));
 };
 
@@ -144,8 +156,9 @@ constexpr expr<std::int64_t> argmin(X const& x, keepdims_t) {
 template <int... Axes, handle X>
 constexpr auto softmax(X const& x) {
     detail::check_dtype<graph::ops::exp, typename X::value_type>();
-    return detail::reduce<graph::ops::exp, X, true, Axes...>(
-        x, "softmax", [](graph::value v, graph::axis_set axes) { return graph::softmax(v, axes); });
+    return detail::reduce<graph::ops::exp, X, true, Axes...>(x, "softmax", [](graph::value v, graph::axis_set axes) {
+        return graph::softmax(detail::not_empty(v, axes, "softmax"), axes);
+    });
 }
 
 /// log(softmax(x)) over some axes. Shape: that of `x`.
@@ -153,7 +166,9 @@ template <int... Axes, handle X>
 constexpr auto log_softmax(X const& x) {
     detail::check_dtype<graph::ops::exp, typename X::value_type>();
     return detail::reduce<graph::ops::exp, X, true, Axes...>(
-        x, "log_softmax", [](graph::value v, graph::axis_set axes) { return graph::log_softmax(v, axes); });
+        x, "log_softmax", [](graph::value v, graph::axis_set axes) {
+            return graph::log_softmax(detail::not_empty(v, axes, "log_softmax"), axes);
+        });
 }
 
 } // namespace v0

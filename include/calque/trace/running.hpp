@@ -65,6 +65,9 @@ constexpr auto top_k(X const& x) {
     if (v.rank() == 0) {
         return std::tuple{x, expr<std::int64_t>(graph::cast(v, dtype::int64), x.shared())};
     }
+    if (calque::is_static(v.shape()[axis]) && v.shape()[axis] < K) {
+        v.owner->fail(graph::reason::too_few_elements, graph::code_of<graph::ops::sort_order>, &v.id, 1, "top_k");
+    }
     shape wanted;
     for (int i = 0; i < v.rank(); ++i) {
         wanted.push_back(i == axis ? K : dyn);

@@ -86,9 +86,9 @@ struct selection {
     bool is_valid = false;
 };
 
-/// What `ranges` select of `v`; reports what they cannot.
+/// What `ranges` select of `v`; reports what they cannot, under the name that was called.
 template <class... Ranges>
-constexpr selection select(graph::value v, Ranges... ranges) {
+constexpr selection select(graph::value v, std::string_view name, Ranges... ranges) {
     shape starts, stops, steps;
     graph::axis_set dropped = 0;
     auto const add = [&]<class R>(R r) {
@@ -105,7 +105,7 @@ constexpr selection select(graph::value v, Ranges... ranges) {
     };
     (add(ranges), ...);
     if (starts.rank > v.rank()) {
-        v.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::slice>, &v.id, 1);
+        v.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::slice>, &v.id, 1, name);
         return {};
     }
     while (starts.rank < v.rank()) {
@@ -113,7 +113,13 @@ constexpr selection select(graph::value v, Ranges... ranges) {
     }
     for (int axis = 0; axis < steps.rank; ++axis) {
         if (steps[axis] < 1) {
-            v.owner->fail(graph::reason::step_not_positive, graph::code_of<graph::ops::slice>, &v.id, 1);
+            v.owner->fail(graph::reason::step_not_positive, graph::code_of<graph::ops::slice>, &v.id, 1, name);
+            return {};
+        }
+        extent_t const extent = v.shape()[axis];
+        bool const is_known_index = graph::contains(dropped, axis) && calque::is_static(extent);
+        if (is_known_index && (starts[axis] >= extent || starts[axis] < -extent)) {
+            v.owner->fail(graph::reason::index_out_of_range, graph::code_of<graph::ops::slice>, &v.id, 1, name);
             return {};
         }
     }
@@ -127,7 +133,7 @@ constexpr selection select(graph::value v, Ranges... ranges) {
 template <handle X, class... Ranges>
 constexpr X view(X const& x, Ranges... ranges) {
     graph::value const v = x.value();
-    detail::selection const part = detail::select(v, ranges...);
+    detail::selection const part = detail::select(v, "view", ranges...);
     return part.is_valid ? detail::with_value(x, graph::squeeze(graph::slice(v, part.lists), part.dropped)) : x;
 }
 

@@ -66,7 +66,7 @@ private:
             using T = step_element<Group, step>;
             // Not a masked store, which overlaps that of the next row.
             static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] =
-                first_element(column_input<step>(row_, row_));
+                simd::first_element(column_input<step>(row_, row_));
         });
     }
 
@@ -416,9 +416,9 @@ private:
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
         simd::pack<T, U> const none(program::template identity<Model>);
         if constexpr (Kept == kept_lanes::first) {
-            x = keep_first(x, none, n);
+            x = simd::keep_first(x, none, n);
         } else if constexpr (Kept == kept_lanes::others) {
-            x = keep_first(none, x, n);
+            x = simd::keep_first(none, x, n);
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);

@@ -17,7 +17,7 @@ using floating_of_word = std::conditional_t<sizeof(T) == 4, float, double>;
 /// Words below 2^(bits - 1) as numbers: they convert as signed ones, for which there are instructions.
 template <class T, int U>
 CALQUE_INLINE pack<floating_of_word<T>, U> to_floating(pack<T, U> words) {
-    return convert<floating_of_word<T>>(simd::bits_as<simd::signed_of<T>>(words));
+    return simd::convert<floating_of_word<T>>(simd::bits_as<simd::signed_of<T>>(words));
 }
 
 /// 2^-n.
@@ -101,7 +101,7 @@ template <class V>
 CALQUE_INLINE auto random_word32(V key, V place) {
     V const one(1);
     V const pair = simd::random_word(key, place >> one);
-    return convert<std::uint32_t>(pair >> ((place & one) << V(5)));
+    return simd::convert<std::uint32_t>(pair >> ((place & one) << V(5)));
 }
 
 template <class V>

@@ -14,6 +14,16 @@
 namespace calque {
 inline namespace v0 {
 namespace math {
+
+// What is called with packs is found here, before a global name of the program's.
+using simd::any;
+using simd::clamp;
+using simd::max_or_second;
+using simd::min_or_second;
+using simd::scale;
+using simd::select;
+using simd::select_if;
+
 namespace detail {
 
 using simd::comparison;

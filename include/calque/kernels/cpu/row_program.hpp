@@ -80,7 +80,7 @@ struct row_program {
     static CALQUE_INLINE void fold_reductions(step_registers<Group, U>& wide, step_registers<Group, 1>& narrow) {
         for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             using Op = step_op<Group, step>;
-            narrow.template at<step>() = fold_groups(
+            narrow.template at<step>() = simd::fold_groups(
                 wide.template at<step>(), [](auto x, auto y) CALQUE_INLINE_LAMBDA { return Op::combine(x, y); });
         });
     }
