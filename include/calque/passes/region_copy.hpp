@@ -21,9 +21,8 @@ public:
     /// `first`: the first node that may be `set`, if it is before the region.
     constexpr region_copy(graph::builder& owner, std::uint16_t from, node_id before = graph::builder::nothing_hidden,
                           node_id first = graph::builder::nothing_hidden)
-        : owner_(owner), from_(from), before_(before), first_(owner.view().regions[from].first_node < first
-                                                                  ? owner.view().regions[from].first_node
-                                                                  : first),
+        : owner_(owner), from_(from), before_(before),
+          first_(owner.view().regions[from].first_node < first ? owner.view().regions[from].first_node : first),
           images_((before < owner.node_count() ? before : owner.node_count()) - first_),
           regions_(owner.view().region_count) {
         for (node_id& image : images_) {
