@@ -130,9 +130,9 @@ private:
 ///
 /// `backward(arguments..., cotangent)` returns a tuple: for each argument the gradient of the sum of `value *
 /// cotangent`, with the argument's shape and structure (what it says of integers is ignored; a single gradient may come
-/// without the tuple). It must be linear in the cotangent. It may compute what `fn` computes once more: equal values
-/// are one node of the graph, so that there is no need to pass them on. What `fn` captures keeps its ordinary
-/// derivative.
+/// without the tuple). It must be linear in the cotangent, on which it may branch and loop too. It may compute what
+/// `fn` computes once more: equal values are one node of the graph, so that there is no need to pass them on. What
+/// `fn` captures keeps its ordinary derivative.
 ///
 /// `fn` returns one array. The result nests: `grad` of it, `grad` of its `grad` (which differentiates `backward`),
 /// `jvp` (the transpose of `backward`) and `vmap`.

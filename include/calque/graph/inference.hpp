@@ -42,7 +42,6 @@ enum class reason : std::uint8_t {
     batches_differ,
     no_batch_rule,
     escapes_vmap,
-    control_in_derivative,
     parts_differ,
     subscripts_do_not_fit,
     shift_not_a_scalar,
@@ -89,8 +88,6 @@ constexpr std::string_view sentence(reason r) {
     case reason::no_batch_rule: return "vmap cannot map it";
     case reason::escapes_vmap:
         return "a value made inside a mapped function is used outside it: return it from the function";
-    case reason::control_in_derivative:
-        return "it is in a derivative given to custom_vjp, which takes no branches or loops on the cotangent";
     case reason::parts_differ: return "the extent of the axis is no multiple of the number of parts";
     case reason::shift_not_a_scalar: return "the shift is not a scalar";
     case reason::padding_negative: return "a padding is negative: view makes arrays smaller";

@@ -17,8 +17,12 @@ class region_copy {
 public:
     /// `before`: values around the region from this one on are not used, but computed again. (A derivative adds to the
     /// adjoints of what the copy captures, and must not have walked past those.)
-    constexpr region_copy(graph::builder& owner, std::uint16_t from, node_id before = graph::builder::nothing_hidden)
-        : owner_(owner), from_(from), before_(before), first_(owner.view().regions[from].first_node),
+    ///
+    /// `first`: the first node that may be `set`, if it is before the region.
+    constexpr region_copy(graph::builder& owner, std::uint16_t from, node_id before = graph::builder::nothing_hidden,
+                          node_id first = graph::builder::nothing_hidden)
+        : owner_(owner), from_(from), before_(before),
+          first_(owner.view().regions[from].first_node < first ? owner.view().regions[from].first_node : first),
           images_((before < owner.node_count() ? before : owner.node_count()) - first_),
           regions_(owner.view().region_count) {
         for (node_id& image : images_) {
@@ -32,7 +36,7 @@ public:
 
     constexpr void set(node_id id, node_id image) { images_[id - first_] = image; }
 
-    /// What stands for a node: itself, if it is not of the region.
+    /// What stands for a node: itself, if it is not of the region and none was set.
     constexpr node_id operator[](node_id id) const {
         bool const has_image = id >= first_ && id - first_ < images_.size() && images_[id - first_] >= 0;
         return has_image ? images_[id - first_] : id;
@@ -77,7 +81,7 @@ private:
     graph::builder& owner_;
     std::uint16_t from_;
     node_id before_;
-    node_id first_;            // of the region's nodes
+    node_id first_;            // of the region's nodes, and of those that may be set
     sequence<node_id> images_; // from there on
     sequence<int> regions_;
 };

@@ -87,8 +87,6 @@ inline constexpr bool has_a_batch_rule = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_returned_by_vmap = false;
 template <class Operation, class... Operands>
-inline constexpr bool is_outside_of_custom_derivatives = false;
-template <class Operation, class... Operands>
 inline constexpr bool parts_are_equal = false;
 template <class Operation, class... Operands>
 inline constexpr bool shift_is_a_scalar = false;
@@ -211,9 +209,6 @@ constexpr void require() {
     } else if constexpr (Why == escapes_vmap) {
         static_assert(is_returned_by_vmap<Names...>,
                       "calque: a value made inside a mapped function is used outside it: return it from the function");
-    } else if constexpr (Why == control_in_derivative) {
-        static_assert(is_outside_of_custom_derivatives<Names...>,
-                      "calque: a derivative given to custom_vjp takes no branches or loops on the cotangent");
     } else if constexpr (Why == parts_differ) {
         static_assert(parts_are_equal<Names...>,
                       "calque: the extent of the axis is no multiple of the number of parts");
