@@ -21,6 +21,7 @@ inline constexpr auto light = [](auto x, auto y, auto z) { return x - y + z; };
 inline constexpr auto light_mixed = [](auto x, auto i, auto d) {
     return std::tuple{x + calque::cast<float>(i), calque::cast<double>(x) - d};
 };
+inline constexpr auto heavy = [](auto x, auto y) { return tanh(x) * exp(y) - sigmoid(x); };
 inline constexpr auto sums = [](auto x, auto y) {
     return std::tuple{calque::sum(x * y), calque::max(x), calque::mean(y), calque::sum(calque::cast<double>(x))};
 };
@@ -79,6 +80,24 @@ TEST_CASE("arrays that begin anywhere in a cache line") {
             xtensor<float, 1> const expected = x.copy() - y.copy() + z.copy();
             f.into(y.view(), x.view(), y.view(), z.view());
             CHECK(y.copy() == expected);
+        }
+    }
+}
+
+TEST_CASE("more work on arrays that begin anywhere in a cache line") {
+    auto const f = calque::function(heavy);
+    for (std::size_t const n : {255u, 256u, 271u, 272u, 273u, 1000u}) {
+        placed<float> const first(n, 0, 1), second(n, 0, 2);
+        tests::check_fused(heavy, tests::equal_bits, first.copy(), second.copy());
+        auto const expected = f(first.view(), second.view());
+        for (std::size_t k = 0; k < 16; ++k) {
+            CAPTURE(n);
+            CAPTURE(k);
+            placed<float> const x(n, k, 1), y(n, (3 * k) % 16, 2), out(n, (7 * k + 1) % 16, 4);
+            f.into(out.view(), x.view(), y.view());
+            CHECK(out.copy() == expected);
+            f.into(x.view(), x.view(), y.view());
+            CHECK(x.copy() == expected);
         }
     }
 }

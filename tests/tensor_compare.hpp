@@ -141,7 +141,7 @@ class comparison {
 public:
     /// The interpreter's results: of the traced graph, where extents broadcast as only the call knows.
     static std::vector<tensor> expected(Args const&... args) {
-        calque::runtime::call<program> const call(args...);
+        calque::runtime::call<program> const call("test", args...);
         typename program::plan plan;
         program::make(plan, call.key().words, "test");
         std::vector<tensor> arguments;

@@ -259,6 +259,42 @@ private:
         return end;
     }
 
+    /// Whether a phase that is not light may begin to store at the beginning of a line.
+    template <int Phase>
+    static constexpr bool stores_lines() {
+        return !is_light(Phase) && !plan.reduces[Phase] && program::template stores<Phase>.size != 0;
+    }
+
+    /// Runs all of a phase, whole blocks from where the result is at the beginning of a line. One loop has the columns
+    /// before and behind them, so that there is no more code than without.
+    template <int Phase, int U>
+    CALQUE_INLINE void run_from_line(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        constexpr int stored = program::template stores<Phase>.at[0];
+        using T = step_element<Group, stored>;
+        step_registers<Group, 1> narrow;
+        std::ptrdiff_t j = 0;
+        std::ptrdiff_t end = 0;
+        if (columns_ >= thresholds::least_columns_in_lines && plan.stored_in[stored] == Phase) {
+            auto const* const result = static_cast<T const*>(at.results[step_v<Group, stored>.result]);
+            constexpr auto line = static_cast<std::ptrdiff_t>(simd::line_bytes / sizeof(T));
+            end = (line - simd::place_in_line(result)) % line;
+        }
+        for (;;) {
+            for (; j < end; j += simd::width) {
+                std::ptrdiff_t const left = end - j;
+                run_block<Phase, true>(narrow, at, i, j, static_cast<int>(left < simd::width ? left : simd::width));
+            }
+            if (end == columns_) {
+                return;
+            }
+            for (j = end; j + block <= columns_; j += block) {
+                run_block<Phase, false>(wide, at, i, j, 0);
+            }
+            end = columns_;
+        }
+    }
+
     template <int Phase, bool OneRow>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
@@ -295,6 +331,10 @@ private:
                 if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
                     j = reduce_lines<Phase>(wide, at, i, into_line);
                 }
+            }
+            if constexpr (OneRow && stores_lines<Phase>()) {
+                run_from_line<Phase>(wide, at, i);
+                return;
             }
             for (; j + block <= columns_; j += block) {
                 run_block<Phase, false>(wide, at, i, j, 0);
