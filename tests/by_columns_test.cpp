@@ -209,6 +209,21 @@ TEST_CASE("loops and branches see the arrays as they are") {
     CHECK(are_near(f(turned), f(x)));
 }
 
+TEST_CASE("beside a loop or a branch a result can be the transpose of what a kernel writes") {
+    auto const f = calque::function([](auto x, auto y) {
+        auto const z = 1.5f - x;
+        auto const w = calque::cond(calque::sum(y) > 0, [&] { return tanh(z); }, [&] { return z; });
+        return std::tuple{w, transpose(z)};
+    });
+    auto const x = random<float, 2>({3, 5});
+    by_columns<float, 2> const y = random<float, 2>({5, 3});
+    auto const [w, transposed] = f(x, y); // y lies by columns, x and z do not
+    CHECK(transposed == xt::eval(1.5f - xt::transpose(x)));
+    auto const [from_turned, transposed_of_turned] = f(by_columns<float, 2>(x), y);
+    CHECK(transposed_of_turned == transposed);
+    CHECK(from_turned == w);
+}
+
 TEST_CASE("random numbers do not depend on how an argument lies") {
     auto const f = calque::function([](auto key, auto x) { return x + calque::random::uniform_like(key, x); });
     auto const x = random<float, 2>({6, 5});

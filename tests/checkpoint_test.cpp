@@ -78,6 +78,15 @@ TEST_CASE("trees and integers as arguments") {
     CHECK(xt::allclose(dx, ex));
 }
 
+TEST_CASE("integers as the only arguments") {
+    auto const slope = calque::function(calque::grad([](auto x, auto which) {
+        auto const scales = checkpoint([](auto i) { return calque::cast<double>(i * i); })(which);
+        return calque::sum(scales * x);
+    }));
+    xt::xtensor<std::int32_t, 1> const which = {1, 2, 3};
+    CHECK(slope(xt::xtensor<double, 1>{5, 6, 7}, which) == xt::xtensor<double, 1>{1, 4, 9});
+}
+
 TEST_CASE("second derivatives, and vmap of the gradient") {
     auto const second = calque::function(calque::grad([](auto x) {
         return calque::sum(

@@ -41,6 +41,9 @@ private:
             }
         };
         (for_each_leaf(std::get<I>(arguments), add), ...);
+        if (by.size() == 0) { // integers only: nothing has a gradient
+            return arguments;
+        }
         sequence<graph::value> gradients(by.size());
         passes::pull_back<typename graph::op_set_for<F>::type>(&y, &u, 1, by.data(), by.size(), gradients.data());
         int next = 0;

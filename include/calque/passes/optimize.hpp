@@ -18,16 +18,11 @@ constexpr void optimize(Graph const& from, Builder& to) {
     contract(simple.view(), to);
 }
 
-/// The same for arguments of which some lie by columns, as a set. Regions see views of arrays as they are; what has
-/// some is not changed.
+/// The same for arguments of which some lie by columns, as a set. `from` has no regions.
 template <class Graph, class Builder>
 constexpr void optimize_by_columns(Graph const& from, std::uint64_t arguments, Builder& to) {
     Builder simple;
     simplify(from, simple);
-    if (from.region_count > 1) {
-        contract(simple.view(), to);
-        return;
-    }
     Builder reversed;
     reverse_axes(simple.view(), arguments, reversed);
     Builder simple_again;

@@ -23,6 +23,10 @@ struct optimized_program {
     /// one evaluation.)
     static constexpr bool assumes_extents = passes::assumes_extents(traced::graph.view());
 
+    /// Whether axes are reversed so that arguments by columns are read as they lie. Regions see views of arrays as they
+    /// are: what has some is not changed, and nothing of it lies by columns.
+    static constexpr bool reverses_axes = ByColumns != 0 && traced::graph.view().region_count <= 1;
+
 private:
     static constexpr void optimize(graph::builder& to) {
         if constexpr (assumes_extents) {
@@ -34,10 +38,10 @@ private:
         }
     }
     static constexpr void optimize(graph::graph_view const& from, graph::builder& to) {
-        if constexpr (ByColumns == 0) {
-            passes::optimize(from, to);
-        } else {
+        if constexpr (reverses_axes) {
             passes::optimize_by_columns(from, ByColumns, to);
+        } else {
+            passes::optimize(from, to);
         }
     }
 
@@ -64,7 +68,7 @@ public:
     static constexpr auto optimized = make_graph();
     static constexpr graph::graph_view view() {
         graph::graph_view g = optimized.view();
-        g.by_columns = ByColumns != 0;
+        g.by_columns = reverses_axes;
         return g;
     }
     static constexpr int argument_count = traced::argument_count;

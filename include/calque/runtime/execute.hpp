@@ -385,7 +385,7 @@ private:
                 run_outer_loops<K, Kernel>(a, axis + 1);
             }
             kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
-                constexpr int v = schedule.leaves[x.first_leaf + l];
+                constexpr int v = schedule.leaves[group<K>::description.first_leaf + l];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
                 std::ptrdiff_t const step = plan_.leaf_outer_strides[(x.first_leaf + l) * plan::outer_axes + axis];
                 if constexpr (is_indices<K, l>()) {
@@ -395,7 +395,7 @@ private:
                 }
             });
             kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
-                constexpr int v = schedule.results[x.first_result + r];
+                constexpr int v = schedule.results[group<K>::description.first_result + r];
                 using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
                 std::ptrdiff_t const step = plan_.result_outer_strides[(x.first_result + r) * plan::outer_axes + axis];
                 a.results[r] = static_cast<T*>(a.results[r]) + step;

@@ -209,7 +209,7 @@ private:
             row_lines lines{at, {}};
             std::ptrdiff_t into_lines = 0;
             unroll_steps<0, reads.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = reads.at[k];
+                constexpr int step = program::template reads<Phase>.at[k];
                 constexpr int leaf = step_v<Group, step>.leaf;
                 lines.offsets[leaf] =
                     simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
