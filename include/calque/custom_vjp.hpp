@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/trace/differentiated.hpp>
+#include <calque/trace/region.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -58,7 +59,16 @@ private:
             std::tuple<X...> arguments{x...}; // which the derivative may assign to
             Y const u = cotangent_of(y, x...);
             Backward backward = backward_.get();
+            graph::builder& owner = *u.value().owner;
+            sequence<graph::node_id> const before = detail::variables_of(owner);
             auto const gradients = detail::gradients_tuple<X...>(backward(std::get<I>(arguments)..., u));
+            for (int v = 0; v < before.size(); ++v) {
+                if (owner.variable(v) != before[v]) {
+                    graph::node_id const by = u.value().id;
+                    owner.fail(graph::reason::assigned_in_derivative, graph::code_of<graph::ops::custom_derivative>,
+                               &by, 1, "custom_vjp");
+                }
+            }
             using Gradients = std::remove_cv_t<decltype(gradients)>;
             if constexpr (detail::require_direction<std::tuple<X...>, Gradients>()) {
                 return with_derivative(y, u, gradients, x...);
@@ -134,8 +144,8 @@ private:
 /// `fn` computes once more: equal values are one node of the graph, so that there is no need to pass them on. What
 /// `fn` captures keeps its ordinary derivative.
 ///
-/// `fn` returns one array. The result nests: `grad` of it, `grad` of its `grad` (which differentiates `backward`),
-/// `jvp` (the transpose of `backward`) and `vmap`.
+/// `fn` returns one array; `backward` assigns to no variable. The result nests: `grad` of it, `grad` of its `grad`
+/// (which differentiates `backward`), `jvp` (the transpose of `backward`) and `vmap`.
 ///
 /// ```cpp
 /// constexpr auto rounded = calque::custom_vjp([](auto x) { return where(x < 0.5f, 0.f * x, 0.f * x + 1); },

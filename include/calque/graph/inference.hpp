@@ -49,6 +49,7 @@ enum class reason : std::uint8_t {
     extent_as_a_number,
     index_out_of_range,
     too_few_elements,
+    assigned_in_derivative,
 };
 
 /// The sentence of a reason, as users read it after the operation's name.
@@ -96,6 +97,10 @@ constexpr std::string_view sentence(reason r) {
                "of extents";
     case reason::index_out_of_range: return "the axis has no element of this index";
     case reason::too_few_elements: return "the axis has fewer elements";
+    case reason::assigned_in_derivative:
+        return "a derivative assigns to a variable, as that of a checkpoint does if its function does: return the "
+               "value "
+               "and assign it outside";
     case reason::subscripts_do_not_fit: return "the subscripts of an operand are not as many as its axes";
     }
     return "";

@@ -57,6 +57,8 @@ inline constexpr bool index_is_in_range = false;
 template <class Operation, class... Operands>
 inline constexpr bool has_enough_elements = false;
 template <class Operation, class... Operands>
+inline constexpr bool assigns_to_no_variable = false;
+template <class Operation, class... Operands>
 inline constexpr bool step_is_positive = false;
 template <class Operation, class... Operands>
 inline constexpr bool is_made_here = false;
@@ -220,6 +222,10 @@ constexpr void require() {
         static_assert(the_compiler_knows_the_extent<Names...>,
                       "calque: only the call knows the extent: use it beside a traced value, as in sum(x) / "
                       "x.extent(0), or in a list of extents");
+    } else if constexpr (Why == assigned_in_derivative) {
+        static_assert(assigns_to_no_variable<Names...>,
+                      "calque: a derivative assigns to a variable, as that of a checkpoint does if its function does: "
+                      "return the value and assign it outside");
     } else if constexpr (Why == subscripts_do_not_fit) {
         static_assert(has_as_many_axes_as_subscripts<Names...>,
                       "calque: the subscripts of an operand are not as many as its axes");
