@@ -92,7 +92,11 @@ int main(int argc, char** argv) {
     std::vector<std::int32_t> order(training_rows);
     std::iota(order.begin(), order.end(), 0);
 
-    auto step = calque::function(train_step, {.name = "train_step"});
+    std::vector<double> traces; // microseconds of each
+    auto const note = [&traces](calque::retrace_event const& trace) {
+        traces.push_back(std::chrono::duration<double, std::micro>(trace.cost).count());
+    };
+    auto step = calque::function(train_step, {.name = "train_step", .on_retrace = note});
     auto classify = calque::function(predict, {.name = "predict"});
     auto const images = calque::with_shape<dim("rows"), pixels>(train.images);
     auto const labels = calque::with_shape<dim("rows")>(train.labels);
@@ -129,8 +133,11 @@ int main(int argc, char** argv) {
     std::span<std::int32_t const> const batch(order.data(), batch_rows);
     auto const plan = step.plan(net, mean, variance, 1.f, images, labels, calque::with_shape<dim("batch")>(batch));
     std::printf("\ntest accuracy %.4f\n", accuracy(test));
-    std::printf("%zu steps of %.1f us; %llu traces of %.1f us each\n", steps,
-                seconds * 1e6 / static_cast<double>(steps), static_cast<unsigned long long>(step.trace_count()),
-                static_cast<double>(step.trace_time().count()) / 1e3 / static_cast<double>(step.trace_count()));
+    std::printf("%zu steps of %.1f us; %llu traces of", steps, seconds * 1e6 / static_cast<double>(steps),
+                static_cast<unsigned long long>(step.trace_count()));
+    for (double const microseconds : traces) {
+        std::printf(" %.1f", microseconds);
+    }
+    std::printf(" us\n");
     std::printf("the schedule of a step:\n%s", plan.text().c_str());
 }
