@@ -45,7 +45,9 @@ inline constexpr auto of_three = [](auto a, auto b) {
 } // namespace
 
 TEST_CASE("elementwise work on a transpose") {
-    for (auto const& [rows, columns] : sizes) {
+    for (size const& of : sizes) {
+        std::size_t const rows = of.rows;
+        std::size_t const columns = of.columns;
         CAPTURE(rows);
         CAPTURE(columns);
         matrix const a = noise<float, 2>({rows, columns}, 1);
@@ -60,7 +62,9 @@ TEST_CASE("elementwise work on a transpose") {
 }
 
 TEST_CASE("rows of a transpose") {
-    for (auto const& [rows, columns] : sizes) {
+    for (size const& of : sizes) {
+        std::size_t const rows = of.rows;
+        std::size_t const columns = of.columns;
         CAPTURE(rows);
         CAPTURE(columns);
         check_fused(row_programs, closeness{4, 4. * static_cast<double>(columns)}, noise<float, 2>({rows, columns}, 1),
