@@ -61,7 +61,7 @@ TEST_CASE("arrays that begin anywhere in a cache line") {
     auto const f = calque::function(light);
     auto const mixed_f = calque::function(light_mixed);
     auto const g = calque::function(next);
-    for (std::size_t const n : {255u, 256u, 257u, 330u, 1000u}) {
+    for (std::size_t const n : {255u, 256u, 257u, 330u, 1000u, 7001u}) {
         for (std::size_t k = 0; k < 16; ++k) {
             CAPTURE(n);
             CAPTURE(k);

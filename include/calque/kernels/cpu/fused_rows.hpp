@@ -188,7 +188,7 @@ private:
     };
 
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
-    /// several arrays lie anywhere then and L1 holds them, all but the last, their loads in whole lines. Returns where
+    /// several arrays lie anywhere then and L2 holds them, all but the last, their loads in whole lines. Returns where
     /// it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(row_addresses const& at, std::ptrdiff_t i) {

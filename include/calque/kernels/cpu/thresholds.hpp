@@ -43,12 +43,13 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// Light elementwise work on one row of so many columns begins to store at the beginning of a cache line, and up to so
 /// many loads several arrays that begin elsewhere in whole lines. Measured without, a*b+c-0.5a of arrays at 16 bytes
 /// past a line: 1.4 for 300, 1.65 for 1000, 1.1 for 6000; at three different places 1.2, 1.5 and 1.08; aligned 1.0. In
-/// lines at 8000 and more, where memory behind L1 takes the time, 1.0 to 1.07; below 256 0.95 to 1.2. Arrays at one
-/// place in their lines, on an Intel Xeon (L2 of 2 MiB), stored anywhere: 1.4 for 7000 to 30,000, 1.2 for 100,000, 1.0
-/// behind L2; more work, as tanh(a*b+c)*sigmoid(a)-0.5c, 1.07. One array alone need not be loaded so: x + 1 takes 0.73
-/// then, of an array elsewhere in its line than the result.
+/// lines at 8000 and more, where memory behind L1 takes the time, 1.0 to 1.07, but on an Intel Xeon (L2 of 2 MiB) 0.75
+/// to 0.8 for 7000 to 100,000, and 1.0 behind L2; below 256 0.95 to 1.2. Arrays at one place in their lines, on that
+/// Xeon, stored anywhere: 1.4 for 7000 to 30,000, 1.2 for 100,000, 1.0 behind L2; more work, as
+/// tanh(a*b+c)*sigmoid(a)-0.5c, 1.07. One array alone need not be loaded so: x + 1 takes 0.73 then, of an array
+/// elsewhere in its line than the result.
 inline constexpr std::ptrdiff_t least_columns_in_lines = 256;
-inline constexpr std::ptrdiff_t most_columns_in_lines = 6144;
+inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
 
 /// Light reductions of all elements load from the beginning of a cache line on, if they are so many. Measured without,
 /// the sum of an array at 16 bytes past a line, on an Intel Xeon (L2 of 2 MiB): 0.92 for 4000, 1.15 for 10,000, 1.8 to
