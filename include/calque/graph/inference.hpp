@@ -99,8 +99,7 @@ constexpr std::string_view sentence(reason r) {
     case reason::too_few_elements: return "the axis has fewer elements";
     case reason::assigned_in_derivative:
         return "a derivative assigns to a variable, as that of a checkpoint does if its function does: return the "
-               "value "
-               "and assign it outside";
+               "value and assign it outside";
     case reason::subscripts_do_not_fit: return "the subscripts of an operand are not as many as its axes";
     }
     return "";

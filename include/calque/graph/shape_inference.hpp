@@ -248,12 +248,10 @@ constexpr bool is_subtracted(graph_view const& g, node_id largest) {
     bool found = false;
     for (node_id id = largest + 1; id < g.node_count; ++id) {
         node const& n = g[id];
-        found |= g[largest].op == code_of<ops::reduce_max> && n.op == code_of<ops::stop_gradient> &&
-                 g.input(n, 0) == largest;
-        found |=
-            g[largest].op == code_of<ops::reduce_max> && n.op == code_of<ops::subtract> && g.input(n, 1) == largest;
+        found |= n.op == code_of<ops::stop_gradient> && g.input(n, 0) == largest;
+        found |= n.op == code_of<ops::subtract> && g.input(n, 1) == largest;
     }
-    return found;
+    return found && g[largest].op == code_of<ops::reduce_max>;
 }
 
 } // namespace detail

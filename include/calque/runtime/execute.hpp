@@ -217,15 +217,20 @@ private:
                                 static_cast<std::ptrdiff_t>(plan_.workspace_offset)});
     }
 
-    using transposition =
-        std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
+    /// A copy of these extents of its source, from the element `offset` on.
+    void run_copy(copy_plan const& c, shape const& extents, std::ptrdiff_t offset) const {
+        using transpose =
+            std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
+        std::byte const* const from = address(bases_, c.from) + offset * static_cast<std::ptrdiff_t>(c.element_bytes);
+        kernels::copy_strided<transpose>(extents, {address(bases_, c.to), contiguous_strides(extents)},
+                                         {from, c.from_steps}, c.element_bytes);
+    }
 
     CALQUE_NOINLINE void run_copies(int before_group) const {
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
             if (c.before_group == before_group && !c.is_by_parts) {
-                kernels::copy_strided<transposition>(c.extents, {address(bases_, c.to), contiguous_strides(c.extents)},
-                                                     {address(bases_, c.from), c.from_steps}, c.element_bytes);
+                run_copy(c, c.extents, 0);
             }
         }
     }
@@ -238,9 +243,7 @@ private:
                 int const axis = plan_.groups[k].divided_axis;
                 shape extents = c.extents;
                 extents[axis] = n;
-                std::ptrdiff_t const offset = first * c.from_steps[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
-                kernels::copy_strided<transposition>(extents, {address(bases_, c.to), contiguous_strides(extents)},
-                                                     {address(bases_, c.from) + offset, c.from_steps}, c.element_bytes);
+                run_copy(c, extents, first * c.from_steps[axis]);
             }
         }
     }
@@ -320,16 +323,18 @@ private:
         group_plan const& loops = plan_.groups[K];
         bool const are_rows = loops.rows != 1;
         std::ptrdiff_t const each = (are_rows ? loops.rows : loops.columns) / loops.divided_extent;
+        bool is_by_parts[x.leaf_count == 0 ? 1 : x.leaf_count]{};
+        for (int i = 0; i < x.leaf_count; ++i) {
+            is_by_parts[i] = is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at);
+        }
         for (extent_t first = 0; first < loops.divided_extent; first += loops.part) {
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
             run_copies_of_part(K, first, n);
             typename Kernel::arguments a = whole;
             move_to<K>(a, are_rows ? first * each : 0, are_rows ? 0 : first * each);
-            kernels::unroll_steps<0, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
-                if (is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at)) {
-                    a.leaves[i] = whole.leaves[i];
-                }
-            });
+            for (int i = 0; i < x.leaf_count; ++i) {
+                a.leaves[i] = is_by_parts[i] ? whole.leaves[i] : a.leaves[i];
+            }
             run_kernel<K, Kernel>(a, are_rows ? n * each : loops.rows, are_rows ? loops.columns : n * each);
         }
     }

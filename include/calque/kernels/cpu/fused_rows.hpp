@@ -230,12 +230,9 @@ private:
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
     template <int Phase>
     static constexpr bool reduces_lines() {
-        bool suits = prefetches(Phase) && !plan.counts[Phase] && !Broadcasts &&
-                     program::template stores<Phase>.size == 0 && program::template reads<Phase>.size != 0;
-        for (int k = 0; k < program::template reads<Phase>.size; ++k) {
-            suits &= Group::steps()[program::template reads<Phase>.at[k]].leaf >= 0;
-        }
-        return suits;
+        auto const& read = program::template reads<Phase>;
+        return prefetches(Phase) && !plan.counts[Phase] && !Broadcasts && program::template stores<Phase>.size == 0 &&
+               read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
     }
 
     /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
@@ -282,8 +279,7 @@ private:
         }
         for (;;) {
             for (; j < end; j += simd::width) {
-                std::ptrdiff_t const left = end - j;
-                run_block<Phase, true>(narrow, at, i, j, static_cast<int>(left < simd::width ? left : simd::width));
+                run_block<Phase, true>(narrow, at, i, j, lanes_of(end - j, simd::width));
             }
             if (end == columns_) {
                 return;
@@ -305,7 +301,7 @@ private:
         program::template start_reductions<Phase>(wide);
         if constexpr (always_masked) {
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
-                run_block<Phase, true>(wide, at, i, j, lanes_left(j, block));
+                run_block<Phase, true>(wide, at, i, j, lanes_of(columns_ - j, block));
             }
             finish_reductions<Phase>(wide);
         } else {
@@ -346,11 +342,11 @@ private:
                     run_block<Phase, false>(narrow, at, i, j, 0);
                 }
                 if (j < columns_) { // no loop, for which compilers would keep a few addresses more
-                    run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
+                    run_block<Phase, true>(narrow, at, i, j, lanes_of(columns_ - j, simd::width));
                 }
             } else {
                 for (; j < columns_; j += simd::width) {
-                    run_block<Phase, true>(narrow, at, i, j, lanes_left(j, simd::width));
+                    run_block<Phase, true>(narrow, at, i, j, lanes_of(columns_ - j, simd::width));
                 }
             }
             finish_reductions<Phase>(narrow);
@@ -387,8 +383,9 @@ private:
         return at;
     }
 
-    CALQUE_INLINE int lanes_left(std::ptrdiff_t j, std::ptrdiff_t block) const {
-        return static_cast<int>(columns_ - j < block ? columns_ - j : block);
+    /// How many lanes of a block there are columns for.
+    static CALQUE_INLINE int lanes_of(std::ptrdiff_t columns_left, std::ptrdiff_t block) {
+        return static_cast<int>(columns_left < block ? columns_left : block);
     }
 
     /// Which lanes of a block reductions take.
