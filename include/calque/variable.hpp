@@ -57,11 +57,7 @@ private:
     static constexpr shape declared_{Extents...};
 
     static void require_declared(shape const& extents) {
-        bool fits = extents.rank == declared_.rank;
-        for (int axis = 0; fits && axis < extents.rank; ++axis) {
-            fits = !is_static(declared_[axis]) || extents[axis] == declared_[axis];
-        }
-        if (!fits) {
+        if (extents.rank != declared_.rank || detail::first_mismatch(extents, declared_) != declared_.rank) {
             throw_not_resizable(declared_, extents);
         }
     }

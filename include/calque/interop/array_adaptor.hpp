@@ -131,6 +131,15 @@ constexpr shape shape_of(A const& array) {
 
 namespace detail {
 
+/// The first axis where two shapes of one rank differ; a declared extent that is not static differs from none.
+constexpr int first_mismatch(shape const& actual, shape const& declared) {
+    int axis = 0;
+    while (axis < declared.rank && (!is_static(declared[axis]) || actual[axis] == declared[axis])) {
+        ++axis;
+    }
+    return axis;
+}
+
 /// The spec of an array of which only the rank is known.
 template <class T, class Axes>
 struct dynamic_spec;

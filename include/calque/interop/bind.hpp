@@ -68,15 +68,6 @@ constexpr bool are_compatible() {
 
 namespace detail {
 
-/// The first axis where two shapes of one rank differ; a declared extent that is not static differs from none.
-constexpr int first_mismatch(shape const& actual, shape const& declared) {
-    int axis = 0;
-    while (axis < declared.rank && (!is_static(declared[axis]) || actual[axis] == declared[axis])) {
-        ++axis;
-    }
-    return axis;
-}
-
 template <class Error = shape_error>
 [[noreturn]] CALQUE_COLD void throw_shape_mismatch(std::string const& path, shape const& actual,
                                                    shape const& declared) {

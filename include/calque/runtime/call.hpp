@@ -207,12 +207,10 @@ private:
     template <class A>
     static void require_declared_extents(extent_t const* wanted) {
         shape result;
-        bool fits = true;
         for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
             result.push_back(wanted[axis]);
-            fits &= !is_static(array_spec_t<A>::shape[axis]) || array_spec_t<A>::shape[axis] == wanted[axis];
         }
-        if (!fits) {
+        if (calque::detail::first_mismatch(result, array_spec_t<A>::shape) != result.rank) {
             throw_not_resizable(array_spec_t<A>::shape, result);
         }
     }
