@@ -89,7 +89,7 @@ inline constexpr auto arranged = [](auto x, auto y) {
                       calque::squeeze<1>(calque::expand_dims<1>(x)), calque::flip<0>(x), calque::flip(x) * y,
                       calque::roll<0>(x, 1), calque::roll<1>(x, -40), pad(x, 7, padding{2, 1}, padding{0, 3}), tril(x),
                       triu(x, 1), tril(x, -2), x.at(range(1, 3)).set(5), x.at(calque::all(), range(0, -1, 2)).add(2),
-                      x.at(-1, 0).set(9));
+                      x.at(range(-1, 99), range(0, 1)).set(9));
 };
 
 inline constexpr auto in_order = [](auto x) {
@@ -144,6 +144,24 @@ TEST_CASE("elements in other places") {
         CHECK(mismatch(a12, r, c, [&](auto i, auto j) { return i == 1 || i == 2 ? 5 : x(i, j); }) == "");
         CHECK(mismatch(a13, r, c, [&](auto i, auto j) { return x(i, j) + (j + 1 < c && j % 2 == 0 ? 2 : 0); }) == "");
         CHECK(mismatch(a14, r, c, [&](auto i, auto j) { return i + 1 == r && j == 0 ? 9 : x(i, j); }) == "");
+    }
+    CHECK(f.trace_count() == 1);
+}
+
+TEST_CASE("one element in another place") {
+    auto const f =
+        calque::function([](auto x) { return std::tuple(x.at(-1, 0).set(9), x.at(0).add(view(x, -1))); }, one_trace);
+    for (extents const& s : shapes) {
+        std::size_t const r = s[0], c = s[1];
+        if (r * c == 0) {
+            continue;
+        }
+        CAPTURE(r);
+        CAPTURE(c);
+        matrix const x = numbers(r, c, 1);
+        auto const [set, added] = f(x);
+        CHECK(mismatch(set, r, c, [&](auto i, auto j) { return i + 1 == r && j == 0 ? 9 : x(i, j); }) == "");
+        CHECK(mismatch(added, r, c, [&](auto i, auto j) { return x(i, j) + (i == 0 ? x(r - 1, j) : 0); }) == "");
     }
     CHECK(f.trace_count() == 1);
 }

@@ -293,7 +293,7 @@ private:
         case 11: {
             std::uint64_t const part = range_of_axis(x, axis, below(3), to_the_end, 1 + below(3));
             value const elements = below(2) == 0 ? constant() : slice(broadcast_like(pick(), full_), part);
-            return below(2) == 0 ? set_part(x, elements, part) : add_to_part(x, elements, part);
+            return below(2) == 0 ? set_part(x, elements, part, 0) : add_to_part(x, elements, part, 0);
         }
         case 12: return cast(below(2) == 0 ? argmin(x, axis) : argmax(x, axis), x.type());
         case 13:

@@ -238,3 +238,20 @@ TEST_CASE("errors of shapes that only the call knows name what was called") {
     CHECK(message_of<calque::shape_error>([&] { (void)largest(x); }) ==
           "calque: largest: max: it has no value over an empty axis: double[3,0]");
 }
+
+TEST_CASE("errors of parts that only the call finds missing, and of what does not fit them") {
+    xt::xtensor<float, 1> const x = xt::ones<float>({5});
+    auto const next = calque::function([](auto a) { return view(a, 9) + 1.f; }, {.name = "next"});
+    CHECK(message_of<calque::shape_error>([&] { (void)next(x); }) ==
+          "calque: next: view: the axis has no element of this index: float[5]");
+    auto const set = calque::function([](auto a) { return a.at(9).set(3.f); }, {.name = "set"});
+    CHECK(message_of<calque::shape_error>([&] { (void)set(x); }) ==
+          "calque: set: at: the axis has no element of this index: float[5]");
+    auto const add = calque::function([](auto a, auto b) { return a.at(-6).add(b); }, {.name = "add"});
+    CHECK(message_of<calque::shape_error>([&] { (void)add(x, 2.f); }) ==
+          "calque: add: at: the axis has no element of this index: float[5]");
+    auto const three = calque::function([](auto a) { return a.at(calque::range(2, 4)).set(calque::ones<float>(3)); },
+                                        {.name = "three"});
+    CHECK(message_of<calque::shape_error>([&] { (void)three(x); }) ==
+          "calque: three: broadcast_like: the extents do not broadcast: float[3] and float[2]");
+}

@@ -102,15 +102,20 @@ constexpr value take_along_broadcast(value x, value indices, int axis) {
                       broadcast_like(indices, indices == cast(others, indices.type())), axis);
 }
 
-/// `x` with other elements in the part that a slice with these lists reads.
-constexpr value set_part(value x, value part, std::uint64_t lists) {
-    value const old = slice(x, lists);
-    value const truth = cast(literal(x, 1), dtype::bool_);
-    value const is_part = slice_adjoint(broadcast_like(truth, old), x, lists);
-    return where(is_part, slice_adjoint(broadcast_like(part, old), x, lists), x);
+/// `part` in an array of the shape of `x`, in the part that a slice with these lists reads, less the `dropped` axes, to
+/// whose shape it broadcasts; 0 elsewhere.
+constexpr value in_place_of_part(value part, value x, std::uint64_t lists, axis_set dropped) {
+    value const old = squeeze(slice(x, lists), dropped);
+    return slice_adjoint(expand_dims(broadcast_like(part, old), dropped), x, lists);
 }
-constexpr value add_to_part(value x, value part, std::uint64_t lists) {
-    return x + slice_adjoint(broadcast_like(part, slice(x, lists)), x, lists);
+
+/// `x` with other elements in a part, which is given as above.
+constexpr value set_part(value x, value part, std::uint64_t lists, axis_set dropped) {
+    value const truth = cast(literal(x, 1), dtype::bool_);
+    return where(in_place_of_part(truth, x, lists, dropped), in_place_of_part(part, x, lists, dropped), x);
+}
+constexpr value add_to_part(value x, value part, std::uint64_t lists, axis_set dropped) {
+    return x + in_place_of_part(part, x, lists, dropped);
 }
 
 } // namespace graph

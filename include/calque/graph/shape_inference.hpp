@@ -233,14 +233,27 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
 
 namespace detail {
 
-/// Whether a `squeeze` drops the axis of an index, as `view` makes it, that has no element.
-constexpr bool is_missing_element(graph_view const& g, node const& n, shape const* shapes) {
-    node_id const part = g.input(n, 0);
+/// The array that a `view` was of which has no element at an index, or -1 for another failure: `view` is a slice whose
+/// axes are dropped, after what is computed of it if an optimized graph failed.
+constexpr node_id array_without_element(graph_view const& g, inference_failure const& failure, shape const* shapes) {
+    node const& n = g[failure.node];
+    if (failure.why != reason::extent_not_one || n.op != code_of<ops::squeeze>) {
+        return -1;
+    }
+    node_id part = g.input(n, 0);
+    while (info(g[part].op).kind == op_kind::elementwise) {
+        node_id larger = g.input(part, 0);
+        for (int k = 1; k < g[part].input_count; ++k) {
+            node_id const other = g.input(part, k);
+            larger = shapes[other] == shapes[part] ? other : larger;
+        }
+        part = larger;
+    }
     bool found = false;
     for (int axis = 0; axis < shapes[part].rank; ++axis) {
         found |= contains(n.attribute, axis) && shapes[part][axis] == 0;
     }
-    return found && n.op == code_of<ops::squeeze> && g[part].op == code_of<ops::slice>;
+    return found && g[part].op == code_of<ops::slice> ? g.input(part, 0) : -1;
 }
 
 /// Whether a largest element is subtracted, as in a softmax, from what it is the largest of.
@@ -262,9 +275,11 @@ constexpr bool is_subtracted(graph_view const& g, node_id largest) {
 CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes,
                                  inference_failure const& failure) {
     node const& n = g[failure.node];
-    if (failure.why == reason::extent_not_one && detail::is_missing_element(g, n, shapes)) {
-        node const& part = g[g.input(n, 0)];
-        out << "view: " << sentence(reason::index_out_of_range) << ": " << part.type << shapes[g.input(part, 0)];
+    node_id const viewed = detail::array_without_element(g, failure, shapes);
+    if (viewed >= 0 || failure.why == reason::index_out_of_range) {
+        node_id const array = viewed >= 0 ? viewed : g.input(n, 1);
+        out << (viewed >= 0 ? "view: " : "at: ") << sentence(reason::index_out_of_range) << ": " << g[array].type
+            << shapes[array];
         return;
     }
     out << info(n.op).name;

@@ -115,7 +115,8 @@ private:
     /// A stretched input next to one that has the result's shape already need not be stretched; and what is computed of
     /// stretched scalars alone is computed of the scalars.
     constexpr node_id unstretched(node const& n, node_id const* in) {
-        if (is_broadcast(n.op) && is_broadcast(to_[in[0]].op)) {
+        if (is_broadcast(n.op) && is_broadcast(to_[in[0]].op) &&
+            surely_stretches(to_.shape(in[0]), from_.shapes[n.shape])) {
             node_id const source = to_.input(in[0], 0);
             return n.op == code_of<ops::broadcast_like> ? broadcast_like(at(source), at(in[1])).id
                                                         : stretched_to(source, from_.shapes[n.shape]);
@@ -152,6 +153,18 @@ private:
         }
         node_id const known = find_simpler(n, sources.data());
         return known >= 0 ? known : to_.add(n.op, sources.data(), n.input_count, n.attribute);
+    }
+
+    /// Whether no call can find a static extent of `x` that does not stretch to a dynamic one of `to`, which is an
+    /// error.
+    static constexpr bool surely_stretches(shape const& x, shape const& to) {
+        int const added = to.rank - x.rank;
+        for (int axis = 0; axis < x.rank; ++axis) {
+            if (is_static(x[axis]) && x[axis] != 1 && !is_static(to[added + axis])) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// `x` stretched to extents, or -1 if they are not all known.

@@ -65,7 +65,16 @@ struct slice_adjoint : movement {
     static constexpr int arity = 2;
     static constexpr int first_shape_input = 1;
 
-    static constexpr shape infer(inference& in) { return in.input(1); }
+    static constexpr shape infer(inference& in) {
+        shape const& placed = in.input(0);
+        shape const part = part_of(in, in.input(1));
+        for (int axis = 0; axis < part.rank; ++axis) {
+            if (is_static(placed[axis]) && is_static(part[axis]) && placed[axis] != part[axis]) {
+                in.fail(reason::index_out_of_range); // ranges have been compared before
+            }
+        }
+        return in.input(1);
+    }
     static constexpr auto vjp(auto dy, auto /*x*/, auto like, auto y) {
         return std::array{graph::slice(dy, y.attribute()), like.none()};
     }

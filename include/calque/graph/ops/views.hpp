@@ -214,25 +214,28 @@ struct flip : view_op {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 };
 
+/// The extents of the part of `whole` that the attribute, `slice_lists`, selects.
+constexpr shape part_of(inference& in, shape const& whole) {
+    slice_lists const lists = slice_lists::unpack(in.attribute);
+    shape part = whole;
+    for (int axis = 0; axis < part.rank; ++axis) {
+        extent_t const start = in.list(lists.starts)[axis];
+        extent_t const stop = in.list(lists.stops)[axis];
+        extent_t const step = in.list(lists.steps)[axis];
+        if (start == 0 && stop == to_the_end && step == 1) {
+            continue;
+        }
+        part[axis] = is_static(part[axis]) ? clipped_range::clip(start, stop, part[axis]).size(step) : dyn;
+    }
+    return part;
+}
+
 /// A range of every axis. Attribute: `slice_lists`.
 struct slice : view_op {
     static constexpr std::string_view name = "slice";
     static constexpr int list_count = 3;
 
-    static constexpr shape infer(inference& in) {
-        slice_lists const lists = slice_lists::unpack(in.attribute);
-        shape to = in.input(0);
-        for (int axis = 0; axis < to.rank; ++axis) {
-            extent_t const start = in.list(lists.starts)[axis];
-            extent_t const stop = in.list(lists.stops)[axis];
-            extent_t const step = in.list(lists.steps)[axis];
-            if (start == 0 && stop == to_the_end && step == 1) {
-                continue;
-            }
-            to[axis] = is_static(to[axis]) ? clipped_range::clip(start, stop, to[axis]).size(step) : dyn;
-        }
-        return to;
-    }
+    static constexpr shape infer(inference& in) { return part_of(in, in.input(0)); }
     static constexpr auto vjp(auto dy, auto x, auto y) { return graph::slice_adjoint(dy, x, y.attribute()); }
     static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
 };
