@@ -21,6 +21,20 @@ constexpr auto constant_tree(X const& x) {
     return tree;
 }
 
+/// Fails if a function has assigned to a variable that it was passed in such a tree, where nothing would come of it.
+template <class X>
+constexpr void require_unassigned(X const& constants) {
+    for_each_leaf(constants, []<class Leaf>(Leaf const& leaf) {
+        if constexpr (is_variable_expr_v<Leaf>) {
+            if (leaf.is_assigned()) {
+                graph::value const now = leaf.value();
+                now.owner->fail(graph::reason::assigned_in_derivative, graph::code_of<graph::ops::custom_derivative>,
+                                &now.id, 1, "custom_vjp");
+            }
+        }
+    });
+}
+
 /// The gradients of some arguments, as a tuple: that of a single one may come without.
 template <class... X, class Gradients>
 constexpr auto gradients_tuple(Gradients const& gradients) {
@@ -50,6 +64,7 @@ private:
         std::tuple<X...> constants{detail::constant_tree(x)...};
         F fn = fn_.get();
         auto const y = fn(std::get<I>(constants)...);
+        (detail::require_unassigned(std::get<I>(constants)), ...);
         using Y = std::remove_cv_t<decltype(y)>;
         static_assert(handle<Y>, "calque: custom_vjp takes a function that returns one array");
         if constexpr (handle<Y>) {

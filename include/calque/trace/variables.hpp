@@ -54,6 +54,9 @@ public:
         assign(read() - x);
     }
 
+    /// Whether the function has assigned to it so far.
+    constexpr bool is_assigned() const { return owner_->variable(index_) != owner_->initial_value(index_); }
+
     template <std::same_as<bool> B>
     constexpr explicit operator B() const {
         return static_cast<B>(read());
