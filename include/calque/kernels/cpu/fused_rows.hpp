@@ -29,11 +29,14 @@ public:
     template <bool OneRow = false>
     static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns,
                                     [[maybe_unused]] std::ptrdiff_t first = 0) {
-        fused_rows kernel(a, OneRow ? 1 : rows, columns);
-        kernel.template compute_row_values<0, false>(0);
         if constexpr (OneRow) {
+            fused_rows kernel(a, 1, columns);
+            kernel.template compute_row_values<0, false>(0);
             kernel.template run_row<true>(0);
         } else {
+            arguments const own = a; // which no row's store can change: strides are not read again for each row
+            fused_rows kernel(own, rows, columns);
+            kernel.template compute_row_values<0, false>(0);
             for (std::ptrdiff_t i = first; i < rows; ++i) {
                 kernel.template run_row<false>(i);
             }
@@ -291,6 +294,49 @@ private:
         }
     }
 
+    /// Where the last whole block ends, of blocks from `begin` on. No loop begins where another came to, which would be
+    /// computed again for every row.
+    template <std::ptrdiff_t Block>
+    CALQUE_INLINE std::ptrdiff_t end_of_blocks(std::ptrdiff_t begin) const {
+        return begin + ((columns_ - begin) & -Block);
+    }
+
+    /// Runs the whole blocks of a phase. Returns where they begin: behind the columns that have to be run before, so
+    /// that whole lines are loaded or stored.
+    template <int Phase, bool OneRow, int U, class Addresses>
+    CALQUE_INLINE std::ptrdiff_t run_blocks(step_registers<Group, U>& wide, Addresses const& at, std::ptrdiff_t i) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        std::ptrdiff_t begin = 0;
+        if constexpr (OneRow && loads_lines<Phase>()) {
+            if (columns_ >= thresholds::least_columns_in_lines) {
+                begin = run_lines<Phase>(at, i);
+            }
+        }
+        if constexpr (OneRow && reduces_lines<Phase>()) {
+            constexpr int step = program::template reads<Phase>.at[0];
+            auto const* const array =
+                static_cast<step_element<Group, step> const*>(at.leaves[step_v<Group, step>.leaf]);
+            std::ptrdiff_t const into_line = simd::place_in_line(array);
+            if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
+                return reduce_lines<Phase>(wide, at, i, into_line);
+            }
+        }
+        std::ptrdiff_t const end = end_of_blocks<block>(begin);
+        if constexpr (prefetches(Phase)) {
+            if (waits_for_memory_) {
+                for (std::ptrdiff_t j = begin; j < end; j += block) {
+                    prefetch_block<Phase, U>(at, j);
+                    run_block<Phase, false>(wide, at, i, j, 0);
+                }
+                return begin;
+            }
+        }
+        for (std::ptrdiff_t j = begin; j < end; j += block) {
+            run_block<Phase, false>(wide, at, i, j, 0);
+        }
+        return begin;
+    }
+
     template <int Phase, bool OneRow>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         constexpr int U = groups_of_phase(Phase);
@@ -298,54 +344,35 @@ private:
         compute_row_values<Phase, true>(i);
         auto const at = addresses_of_row<Phase, U>(i);
         step_registers<Group, U> wide;
-        program::template start_reductions<Phase>(wide);
         if constexpr (always_masked) {
+            program::template start_reductions<Phase>(wide);
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
                 run_block<Phase, true>(wide, at, i, j, lanes_of(columns_ - j, block));
             }
             finish_reductions<Phase>(wide);
+        } else if constexpr (OneRow && stores_lines<Phase>()) {
+            run_from_line<Phase>(wide, at, i);
         } else {
-            std::ptrdiff_t j = 0;
-            if constexpr (prefetches(Phase)) {
-                if (waits_for_memory_) {
-                    for (; j + block <= columns_; j += block) {
-                        prefetch_block<Phase, U>(at, j);
-                        run_block<Phase, false>(wide, at, i, j, 0);
-                    }
-                }
-            }
-            if constexpr (OneRow && loads_lines<Phase>()) {
-                if (columns_ >= thresholds::least_columns_in_lines) {
-                    j = run_lines<Phase>(at, i);
-                }
-            }
-            if constexpr (OneRow && reduces_lines<Phase>()) {
-                constexpr int step = program::template reads<Phase>.at[0];
-                auto const* const array =
-                    static_cast<step_element<Group, step> const*>(at.leaves[step_v<Group, step>.leaf]);
-                std::ptrdiff_t const into_line = simd::place_in_line(array);
-                if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
-                    j = reduce_lines<Phase>(wide, at, i, into_line);
-                }
-            }
-            if constexpr (OneRow && stores_lines<Phase>()) {
-                run_from_line<Phase>(wide, at, i);
-                return;
-            }
-            for (; j + block <= columns_; j += block) {
-                run_block<Phase, false>(wide, at, i, j, 0);
-            }
             step_registers<Group, 1> narrow;
-            program::template fold_reductions<Phase>(wide, narrow);
+            std::ptrdiff_t begin = 0;
+            if (plan.reduces[Phase] && columns_ < block) { // there is nothing to fold
+                program::template start_reductions<Phase>(narrow);
+            } else {
+                program::template start_reductions<Phase>(wide);
+                begin = run_blocks<Phase, OneRow>(wide, at, i);
+                program::template fold_reductions<Phase>(wide, narrow);
+            }
+            std::ptrdiff_t const first = end_of_blocks<block>(begin);
             if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
-                for (; j + simd::width <= columns_; j += simd::width) {
+                std::ptrdiff_t const end = first + ((columns_ - first) & -simd::width);
+                for (std::ptrdiff_t j = first; j < end; j += simd::width) {
                     run_block<Phase, false>(narrow, at, i, j, 0);
                 }
-                if (j < columns_) { // no loop, for which compilers would keep a few addresses more
-                    run_block<Phase, true>(narrow, at, i, j, lanes_of(columns_ - j, simd::width));
+                if (end < columns_) { // no loop, for which compilers would keep a few addresses more
+                    run_block<Phase, true>(narrow, at, i, end, lanes_of(columns_ - end, simd::width));
                 }
             } else {
-                for (; j < columns_; j += simd::width) {
+                for (std::ptrdiff_t j = first; j < columns_; j += simd::width) {
                     run_block<Phase, true>(narrow, at, i, j, lanes_of(columns_ - j, simd::width));
                 }
             }

@@ -35,7 +35,10 @@ struct row_traits {
     int moved = 0;             // arrays that tiles take or give, twice, and those broadcast or kept for a later walk
 
     template <int N>
-    constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan) : is_light(plan.count == 1) {
+    constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
+        : is_light(plan.count == 1),
+          is_costly(*std::max_element(plan.cost, plan.cost + plan.count) >= thresholds::costly_phase) {
+        int const fold = is_costly ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
         bool is_indexed = false;
         int cost = 0;
         for (int i = 0; i < N; ++i) {
@@ -49,11 +52,10 @@ struct row_traits {
             moved += is_operand ? 1 + s.varies_along_rows : 0;
             moved += plan.stored_in[i] >= 0 ? 2 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
-            once_a_row += is_reduction ? in_lanes(thresholds::columns_of_a_fold) : 0;
+            once_a_row += is_reduction ? in_lanes(fold) : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += in_lanes(cost) / thresholds::instructions_of_a_column;
-        is_costly = *std::max_element(plan.cost, plan.cost + plan.count) >= thresholds::costly_phase;
         may_be_short = reduces && !is_indexed;
     }
 
@@ -63,9 +65,9 @@ struct row_traits {
         if (is_light) {
             return least;
         }
-        int const percent = is_wide     ? thresholds::percent_of_a_wide_moved_array
-                            : is_costly ? thresholds::percent_of_a_moved_array_of_costly_rows
-                                        : thresholds::percent_of_a_moved_array;
+        int const percent = !is_costly ? thresholds::percent_of_a_moved_array
+                            : is_wide  ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
+                                       : thresholds::percent_of_a_moved_array_of_costly_rows;
         int const most = is_costly ? thresholds::long_costly_row_groups : thresholds::long_row_groups;
         return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved, 1)), least, most * simd::width);
     }

@@ -32,11 +32,10 @@ inline constexpr int light_counting_phase = 60; // random words: two groups are 
 /// 1.2 for the sum and 1.2 to 1.3 for the maximum of 1 and 10 million, 1.0 to 1.1 for sums of rows and softmax; with
 /// it, a sum of 100,000 takes 1.1, and one of 300,000 1.0. Sums of 10 million take 1.15 with 2 KiB ahead, 1.06 with 4,
 /// 0.97 with 12, which takes 1.05 for 1 million.
-/// Over short rows it does from what L1 does not hold: their ends keep the processor from running ahead. Measured
-/// without, sums of rows of 64 to 350 columns: 1.2 for 128 KiB, 1.2 to 1.4 for 300 KiB to 1 MiB; of 1000 columns 1.0,
-/// of 4096 0.9; softmax and layer norm over 333 0.95.
+/// Over short rows it does sooner. Measured with it, sums of rows of 65 to 999 columns: 0.95 of floats and 1.2 of
+/// doubles for 100 KiB to 800 KiB, which L2 holds, 0.85 to 0.97 for 1.3 to 3.2 MiB.
 inline constexpr std::ptrdiff_t prefetched_elements = 512 * 1024;
-inline constexpr std::ptrdiff_t prefetched_elements_of_rows = 12 * 1024;
+inline constexpr std::ptrdiff_t prefetched_elements_of_rows = 128 * 1024;
 inline constexpr std::ptrdiff_t most_columns_prefetched_early = 512;
 inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 
@@ -76,23 +75,24 @@ inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
-/// A row program of one walk runs with lanes along the rows below so many groups of columns. Measured of 1000 rows, for
-/// sums, maxima and means of squares: 1.1 to 1.5 over 48 to 63, 0.8 to 1.0 over 32 to 40.
-inline constexpr int long_light_row_groups = 3;
+/// A row program of one walk runs with lanes along the rows below so many groups of columns. Measured of 100 and 1000
+/// rows, sums, maxima and means of squares, always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over
+/// 32 to 47 (as long as each row read its strides again); lanes along the columns from 6 columns on: 1.2 to 1.9.
+inline constexpr int long_light_row_groups = 1;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more in tiles, for each array that is broadcast or kept for a later walk, and twice that for one
 /// that is transposed. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that
-/// a processor does not look ahead to the next row, which would hide a row's reductions. Measured, 100 and 1000 rows
-/// with g++ 12 and clang 19, lanes along the columns take as long as along the rows over: softmax 100 columns, its
-/// logarithm 140, log-sum-exp 260, cross-entropy with its gradient 200, layer norm 97, variance 90; in double less than
-/// 64, 110, 180, 140, 65, less than 96. Lanes along the columns always, log-sum-exp over 128 takes 1.4 to 1.6.
+/// a processor does not look ahead to the next row, which would hide a row's reductions. Measured, 64 and 1000 rows
+/// with g++ 12, lanes along the columns take as long as along the rows over: softmax 100 columns, its logarithm 130 to
+/// 150, log-sum-exp 300, layer norm 60 (35 rows) or 50; in double 50, 110, 140, 48. Lanes along the columns always, log-sum-exp over
+/// 128 takes 1.5.
 inline constexpr int costly_phase = 16;
-inline constexpr int percent_of_a_moved_array = 9;
+inline constexpr int percent_of_a_moved_array = 12;
 inline constexpr int percent_of_a_moved_array_of_costly_rows = 7;
-inline constexpr int percent_of_a_wide_moved_array = 12;
+inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 12;
 /// But never from so many groups on, where tiles leave L1.
 inline constexpr int long_row_groups = 6;
-inline constexpr int long_costly_row_groups = 16;
+inline constexpr int long_costly_row_groups = 20;
 /// The groups of columns that are a whole block of light work, without a tail.
 inline constexpr int groups_of_a_whole_block = 4;
 
@@ -106,7 +106,8 @@ inline constexpr int groups_of_short_rows = 2;
 /// fill a block; for a lane a row each group of rows, and two groups in lockstep in hundredths of one. Measured: sums
 /// of rows, softmax, layer norm and cross-entropy with its gradient, 1 to 32 rows of 4 to 127 columns, each way. What
 /// these figures choose takes 1.014 times the least time on average, 1.054 without a kernel for one group.
-inline constexpr std::ptrdiff_t columns_of_a_fold = 18;
+inline constexpr int columns_of_a_fold = 12;
+inline constexpr int columns_of_a_fold_of_costly_rows = 18;
 inline constexpr std::ptrdiff_t instructions_of_a_column = 4;
 inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
 inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 5;
