@@ -355,16 +355,17 @@ private:
         } else {
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;
-            if (plan.reduces[Phase] && columns_ < block) { // there is nothing to fold
+            std::ptrdiff_t first = 0; // behind the whole blocks
+            if (plan.reduces[Phase] && columns_ < thresholds::least_blocks_folded * block) {
                 program::template start_reductions<Phase>(narrow);
             } else {
                 program::template start_reductions<Phase>(wide);
                 begin = run_blocks<Phase, OneRow>(wide, at, i);
                 program::template fold_reductions<Phase>(wide, narrow);
+                first = end_of_blocks<block>(begin);
             }
-            std::ptrdiff_t const first = end_of_blocks<block>(begin);
             if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
-                std::ptrdiff_t const end = first + ((columns_ - first) & -simd::width);
+                std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
                 for (std::ptrdiff_t j = first; j < end; j += simd::width) {
                     run_block<Phase, false>(narrow, at, i, j, 0);
                 }

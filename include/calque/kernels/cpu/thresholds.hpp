@@ -28,6 +28,11 @@ inline constexpr int light_phase = 8;
 inline constexpr int light_reducing_phase = 24;
 inline constexpr int light_counting_phase = 60; // random words: two groups are one long chain of multiplications
 
+/// Reductions of fewer whole blocks of groups run group by group: the groups of a block would have to be folded for each
+/// row. Measured with 1, over 64 to 97 columns: maxima 1.35 to 1.5, sums 1.0 to 1.1; with blocks always, sums of 20 to
+/// 47 columns 1.2 to 1.5, maxima 1.5 to 1.9.
+inline constexpr int least_blocks_folded = 2;
+
 /// A light reduction over so many elements, more than L2 holds, asks for memory so far ahead. Measured without: 1.1 to
 /// 1.2 for the sum and 1.2 to 1.3 for the maximum of 1 and 10 million, 1.0 to 1.1 for sums of rows and softmax; with
 /// it, a sum of 100,000 takes 1.1, and one of 300,000 1.0. Sums of 10 million take 1.15 with 2 KiB ahead, 1.06 with 4,
