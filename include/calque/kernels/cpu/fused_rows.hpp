@@ -166,24 +166,12 @@ private:
         return suits;
     }
 
-    /// The same addresses, of a pack of one element for a leaf that has no more in a row: all columns read that.
+    /// The same addresses; of some leaves (as bits) it is that of the one element of the row, which is in `row_`.
     struct row_broadcasts : row_addresses {
-        std::ptrdiff_t column_strides[Group::leaf_count == 0 ? 1 : Group::leaf_count];
-    };
+        std::uint64_t leaves_of_one;
 
-    /// Replaces the address of a leaf that has one element a row.
-    template <int Step, int U>
-    CALQUE_INLINE void broadcast_element(row_broadcasts& at) {
-        constexpr int leaf = step_v<Group, Step>.leaf;
-        using T = step_element<Group, Step>;
-        bool const is_one = (a_.broadcast_leaves >> leaf & 1) != 0;
-        at.column_strides[leaf] = is_one ? 0 : 1;
-        if (is_one) {
-            auto* const elements = reinterpret_cast<T*>(broadcast_[leaf]);
-            simd::pack<T, U>(*static_cast<T const*>(at.leaves[leaf])).store(elements);
-            at.leaves[leaf] = elements;
-        }
-    }
+        CALQUE_INLINE bool is_one(int leaf) const { return (leaves_of_one >> leaf & 1) != 0; }
+    };
 
     /// The same addresses, and where in its lines each array lies.
     struct row_lines : row_addresses {
@@ -342,7 +330,7 @@ private:
         constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(i);
-        auto const at = addresses_of_row<Phase, U>(i);
+        auto const at = addresses_of_row<Phase>(i);
         step_registers<Group, U> wide;
         if constexpr (always_masked) {
             program::template start_reductions<Phase>(wide);
@@ -381,9 +369,12 @@ private:
         }
     }
 
-    template <int Phase, int U>
+    template <int Phase>
     CALQUE_INLINE auto addresses_of_row(std::ptrdiff_t i) {
         std::conditional_t<Broadcasts, row_broadcasts, row_addresses> at;
+        if constexpr (Broadcasts) {
+            at.leaves_of_one = a_.broadcast_leaves;
+        }
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             constexpr graph::step s = step_v<Group, step>;
@@ -392,7 +383,9 @@ private:
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
                 if constexpr (Broadcasts) {
-                    broadcast_element<step, U>(at);
+                    if (at.is_one(s.leaf)) {
+                        row_.template at<step>() = simd::pack<T, 1>(*static_cast<T const*>(at.leaves[s.leaf]));
+                    }
                 }
             } else {
                 at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
@@ -441,7 +434,11 @@ private:
                     column.template at<model>(step) =
                         simd::load_lines<step_element<Group, model>, U>(row + j, at.offsets[leaf]);
                 } else if constexpr (std::is_same_v<Addresses, row_broadcasts>) {
-                    column.template at<model>(step) = detail::load<Masked, U>(row + j * at.column_strides[leaf], n);
+                    if (at.is_one(leaf)) { // always or never: a branch that is foreseen costs nothing
+                        column.template at<model>(step) = widen<U>(row_.template at<model>(step));
+                    } else {
+                        column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
+                    }
                 } else {
                     column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
                 }
@@ -511,7 +508,6 @@ private:
     std::ptrdiff_t const columns_;
     bool const waits_for_memory_;
     row_registers row_;
-    alignas(64) std::byte broadcast_[Broadcasts ? Group::leaf_count : 1][4 * simd::width * sizeof(std::int64_t)];
 };
 
 } // namespace kernels
