@@ -4,7 +4,8 @@
 #     objdump -d --no-show-raw-insn -C OBJECT | awk -v set=SET -f check.awk bounds.txt -
 #
 # Prints each function that is out of bounds, and ends with 1 if there is one; with -v verbose=1, all figures.
-# A loop is what lies between a jump backwards and its target; the hot one has most instructions on full registers.
+# A loop is what lies between a jump backwards and its target, unless the function returns there; the hot one has most
+# instructions on full registers.
 
 # Addresses are hexadecimal: filled up with zeros, they compare as strings.
 function padded(address) {
@@ -19,6 +20,16 @@ function is_scalar(k) {
     return text_of[k] ~ /^v?(mov|add|sub|mul|div|min|max|sqrt|ucomi|comi|fn?m(add|sub)[0-9]*)s[sd] /
 }
 function is_on_stack(k) { return text_of[k] ~ /\(%[re]sp/ }
+
+# Whether what lies between a jump and its target is no loop: the function's end, with what jumps there put behind it.
+function returns(i,    k) {
+    for (k = 1; k <= instructions; ++k) {
+        if (address_of[k] >= first[i] && address_of[k] <= last[i] && text_of[k] ~ /^ret/) {
+            return 1
+        }
+    }
+    return 0
+}
 
 # Whether a loop is in loop `i`.
 function has_inner_loop(i,    j) {
@@ -36,7 +47,7 @@ function finish_function(    i, k, vectors, scalars, stack, hot_vectors, hot_sca
     }
     hot_vectors = -1
     for (i = 1; i <= loops; ++i) {
-        if (has_inner_loop(i)) {
+        if (has_inner_loop(i) || returns(i)) {
             continue
         }
         vectors = scalars = stack = 0
