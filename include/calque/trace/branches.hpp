@@ -62,7 +62,7 @@ private:
             append_leaves<result>(home_, value, branches_[i].values);
         }
         branches_[i].variables = variables_of(home_.owner());
-        home_.owner().leave_region();
+        home_.leave(regions_.back());
         restore_variables(home_.owner(), before_);
     }
 

@@ -48,7 +48,7 @@ public:
         for (int v = 0; v < before_.size(); ++v) {
             values.push_back(owner.variable(v));
         }
-        owner.leave_region();
+        home_.leave(regions_.back());
         restore_variables(owner, before_);
     }
 
@@ -242,7 +242,7 @@ constexpr auto trace_while(region_home home, Condition const& condition, Body co
     carried.follow(asked);
     sequence<node_id> condition_yield;
     condition_yield.push_back(home.import <bool>(goes_on));
-    home.owner().leave_region();
+    home.leave(carried.region(0));
 
     sequence<node_id> parameters = carried.enter();
     auto const returned = carried_trees<Init...>(home, parameters.data()).call(body);

@@ -73,6 +73,15 @@ public:
         }
     }
 
+    /// Leaves a region. If a loop around it, begun from constants alone, has met the function in here, it now stands
+    /// inside of this region instead of around it: it has to begin with an array.
+    constexpr void leave(std::uint16_t region) {
+        if (owner_->current_region() != region) {
+            owner_->fail(graph::reason::loop_without_argument, graph::code_of<graph::ops::scan>, nullptr, 0);
+        }
+        owner_->leave_region();
+    }
+
     /// To be called before a region is left: a body that captures must have met what it captures.
     template <class Body>
     constexpr void require_meeting() {
