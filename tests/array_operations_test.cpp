@@ -89,7 +89,7 @@ inline constexpr auto arranged = [](auto x, auto y) {
                       calque::squeeze<1>(calque::expand_dims<1>(x)), calque::flip<0>(x), calque::flip(x) * y,
                       calque::roll<0>(x, 1), calque::roll<1>(x, -40), pad(x, 7, padding{2, 1}, padding{0, 3}), tril(x),
                       triu(x, 1), tril(x, -2), x.at(range(1, 3)).set(5), x.at(calque::all(), range(0, -1, 2)).add(2),
-                      x.at(-1, 0).set(9));
+                      x.at(range(-1, 99), range(0, 1)).set(9));
 };
 
 inline constexpr auto in_order = [](auto x) {

@@ -102,15 +102,20 @@ constexpr value take_along_broadcast(value x, value indices, int axis) {
                       broadcast_like(indices, indices == cast(others, indices.type())), axis);
 }
 
-/// `x` with other elements in the part that a slice with these lists reads.
-constexpr value set_part(value x, value part, std::uint64_t lists) {
-    value const old = slice(x, lists);
-    value const truth = cast(literal(x, 1), dtype::bool_);
-    value const is_part = slice_adjoint(broadcast_like(truth, old), x, lists);
-    return where(is_part, slice_adjoint(broadcast_like(part, old), x, lists), x);
+/// `part`, whose shape broadcasts to that of the part of `x` that a slice with these lists reads and whose `dropped`
+/// axes, of an index each, are squeezed, in zeros elsewhere. (The squeeze also demands that the indices have elements.)
+constexpr value in_place_of_part(value x, value part, std::uint64_t lists, axis_set dropped) {
+    value const old = squeeze(slice(x, lists), dropped);
+    return slice_adjoint(expand_dims(broadcast_like(part, old), dropped), x, lists);
 }
-constexpr value add_to_part(value x, value part, std::uint64_t lists) {
-    return x + slice_adjoint(broadcast_like(part, slice(x, lists)), x, lists);
+
+/// `x` with other elements in that part.
+constexpr value set_part(value x, value part, std::uint64_t lists, axis_set dropped = 0) {
+    value const truth = cast(literal(x, 1), dtype::bool_);
+    return where(in_place_of_part(x, truth, lists, dropped), in_place_of_part(x, part, lists, dropped), x);
+}
+constexpr value add_to_part(value x, value part, std::uint64_t lists, axis_set dropped = 0) {
+    return x + in_place_of_part(x, part, lists, dropped);
 }
 
 } // namespace graph

@@ -173,17 +173,7 @@ private:
                             operands, 2, "at");
             return x_;
         }
-        // The axes of `part` are the last that are kept; those that an index has dropped come back between them.
-        graph::value whole = part;
-        graph::axis_set back = 0;
-        for (int axis = v.rank() - 1, left = part.rank(); axis >= 0 && left > 0; --axis) {
-            bool const is_dropped = graph::contains(selected_.dropped, axis);
-            back |= is_dropped ? graph::axis_set{1} << axis : 0;
-            left -= is_dropped ? 0 : 1;
-        }
-        int const first = v.rank() - part.rank() - std::popcount(back);
-        whole = graph::expand_dims(whole, back >> first);
-        return at.template wrap<X>(make(v, whole, selected_.lists));
+        return at.template wrap<X>(make(v, part, selected_.lists, selected_.dropped));
     }
 
     X x_;
