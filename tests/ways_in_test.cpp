@@ -237,6 +237,46 @@ TEST_CASE("errors of shapes that only the call knows name what was called") {
     auto const largest = calque::function([](auto a) { return calque::max<1>(a); }, {.name = "largest"});
     CHECK(message_of<calque::shape_error>([&] { (void)largest(x); }) ==
           "calque: largest: max: it has no value over an empty axis: double[3,0]");
+    auto const place = calque::function([](auto a) { return calque::argmin<1>(a); }, {.name = "place"});
+    CHECK(message_of<calque::shape_error>([&] { (void)place(x); }) ==
+          "calque: place: min, with which argmin begins: it has no value over an empty axis: double[3,0]");
+    auto const best = calque::function([](auto a) { return std::get<0>(calque::top_k<2>(a)); }, {.name = "best"});
+    CHECK(message_of<calque::shape_error>([&] { (void)best(x); }) ==
+          "calque: best: top_k: the axis has fewer elements: double[3,0]");
+    auto const column = calque::function([](auto a) { return sum(view(a, calque::all(), 1)); }, {.name = "column"});
+    CHECK(message_of<calque::shape_error>([&] { (void)column(x); }) ==
+          "calque: column: view: the axis has no element of this index: double[3,0]");
+    auto const put = calque::function([](auto a, auto b) { return a.at(3).set(b); }, {.name = "put"});
+    CHECK(message_of<calque::shape_error>([&] { (void)put(x, 7.); }) ==
+          "calque: put: at: the axis has no element of this index: double[3,0]");
+}
+
+TEST_CASE("of a contracted product and sum the message names the one whose extents differ") {
+    xt::xtensor<double, 1> const two = xt::ones<double>({2}), three = xt::ones<double>({3});
+    auto const message = [](auto const& body, auto const&... x) {
+        return message_of<calque::shape_error>([&] { (void)calque::function(body, {.name = "f"})(x...); });
+    };
+    auto const plus = [](auto a, auto b, auto c) { return a * b + c; };
+    std::string const sentence = ": the extents do not broadcast: double[";
+    CHECK(message(plus, two, two, three) == "calque: f: add" + sentence + "2] and double[3]");
+    CHECK(message(plus, two, three, three) == "calque: f: multiply" + sentence + "2] and double[3]");
+    auto const minus = [](auto a, auto b, auto c) { return a * b - c; };
+    CHECK(message(minus, two, two, three) == "calque: f: subtract" + sentence + "2] and double[3]");
+    auto const less = [](auto a, auto b, auto c) { return c - a * b; };
+    CHECK(message(less, two, two, three) == "calque: f: subtract" + sentence + "3] and double[2]");
+}
+
+TEST_CASE("what a call's shapes do not suit is an error, also where it could be left out") {
+    xt::xtensor<double, 2> const x = xt::ones<double>({2, 3});
+    auto const fails = [&](auto const& body) {
+        return message_of<calque::shape_error>([&] { (void)calque::function(body)(x); }) != "nothing thrown";
+    };
+    CHECK(fails([](auto a) { return calque::expand_dims<1>(calque::squeeze<1>(a)); }));
+    CHECK(fails([](auto a) { return reshape(reshape(a, dyn, 4), 2, 3); }));
+    CHECK(fails([](auto a) { return a.at(2).add(1); }));
+    CHECK(fails([](auto a) { return a.at(calque::all(), -4).set(1); }));
+    CHECK(!fails([](auto a) { return a.at(calque::all(), -3).set(1); }));
+    CHECK(!fails([](auto a) { return a.at(calque::range(5, 9)).set(1); }));
 }
 
 TEST_CASE("errors of parts that only the call finds missing, and of what does not fit them") {

@@ -233,38 +233,110 @@ constexpr bool infer_shapes(graph_view const& g, shape const* arguments, shape* 
 
 namespace detail {
 
-/// The array that a `view` was of which has no element at an index, or -1 for another failure: `view` is a slice whose
-/// axes are dropped, after what is computed of it if an optimized graph failed.
-constexpr node_id array_without_element(graph_view const& g, inference_failure const& failure, shape const* shapes) {
-    node const& n = g[failure.node];
-    if (failure.why != reason::extent_not_one || n.op != code_of<ops::squeeze>) {
-        return -1;
-    }
+/// The array in which an index of `view` or `at` finds no element, if `id`, a `squeeze`, drops the axis of one, or -1.
+/// (What is computed of the part, and its reductions, may be done before it.)
+constexpr node_id array_without_element(graph_view const& g, node_id id, shape const* shapes) {
+    node const& n = g[id];
     node_id part = g.input(n, 0);
-    while (info(g[part].op).kind == op_kind::elementwise) {
-        node_id larger = g.input(part, 0);
-        for (int k = 1; k < g[part].input_count; ++k) {
-            node_id const other = g.input(part, k);
-            larger = shapes[other] == shapes[part] ? other : larger;
-        }
-        part = larger;
-    }
-    bool found = false;
+    bool is_empty = false;
     for (int axis = 0; axis < shapes[part].rank; ++axis) {
-        found |= contains(n.attribute, axis) && shapes[part][axis] == 0;
+        is_empty |= contains(n.attribute, axis) && shapes[part][axis] == 0;
     }
-    return found && g[part].op == code_of<ops::slice> ? g.input(part, 0) : -1;
+    for (op_kind kind = info(g[part].op).kind; kind == op_kind::elementwise || kind == op_kind::reduction;
+         kind = info(g[part].op).kind) {
+        node_id of_its_shape = g.input(part, 0);
+        for (int k = 1; k < g[part].input_count; ++k) {
+            of_its_shape = shapes[g.input(part, k)] == shapes[part] ? g.input(part, k) : of_its_shape;
+        }
+        part = of_its_shape;
+    }
+    return is_empty && g[part].op == code_of<ops::slice> ? g.input(part, 0) : -1;
 }
 
-/// Whether a largest element is subtracted, as in a softmax, from what it is the largest of.
-constexpr bool is_subtracted(graph_view const& g, node_id largest) {
+/// Whether a node lends its shape only, as the part that `at` selects does to what is put in its place.
+constexpr bool lends_shape(graph_view const& g, node_id id) {
     bool found = false;
-    for (node_id id = largest + 1; id < g.node_count; ++id) {
-        node const& n = g[id];
-        found |= n.op == code_of<ops::stop_gradient> && g.input(n, 0) == largest;
-        found |= n.op == code_of<ops::subtract> && g.input(n, 1) == largest;
+    for (node_id by = id + 1; by < g.node_count; ++by) {
+        for (int k = 0; k < g[by].input_count; ++k) {
+            found |= g.input(by, k) == id &&
+                     (is_shape_input(g[by], k) || (g[by].op == code_of<ops::expand_dims> && lends_shape(g, by)));
+        }
     }
-    return found && g[largest].op == code_of<ops::reduce_max>;
+    return found;
+}
+
+/// The operation of the language that a largest or smallest element is searched for, or nothing.
+constexpr std::string_view begins_with_extreme(graph_view const& g, node_id extreme) {
+    std::string_view found;
+    for (node_id id = extreme + 1; id < g.node_count; ++id) {
+        node const& n = g[id];
+        if (n.op == code_of<ops::stop_gradient> && g.input(n, 0) == extreme) {
+            found = "softmax and logsumexp begin";
+        } else if (n.op == code_of<ops::subtract> && g.input(n, 1) == extreme) {
+            found = "softmax and logsumexp begin";
+        } else if (n.op == code_of<ops::equal> && g.input(n, 1) == extreme) {
+            found = g[extreme].op == code_of<ops::reduce_max> ? "argmax begins" : "argmin begins";
+        }
+    }
+    return g[extreme].op == code_of<ops::reduce_max> || found == "argmin begins" ? found : std::string_view();
+}
+
+/// What the program calls a node that fails, and its operands.
+struct written_operation {
+    std::string_view name;
+    reason why;
+    shape operands[3]{};
+    dtype types[3]{};
+    int count = 0;
+
+    constexpr void add(dtype type, shape const& operand) {
+        operands[count] = operand;
+        types[count++] = type;
+    }
+};
+
+/// A contracted product and sum as the two that it was; any other node of up to 3 operands that is not what the program
+/// has written. `count` is 0 of the rest, which are as they are written.
+constexpr written_operation as_written(graph_view const& g, node_id id, shape const* shapes, reason why) {
+    node const& n = g[id];
+    written_operation written{{}, why};
+    auto const add = [&](node_id operand) { written.add(g[operand].type, shapes[operand]); };
+    node_id const first = n.input_count > 0 ? g.input(n, 0) : -1;
+    if (n.op == code_of<ops::squeeze> && why == reason::extent_not_one) {
+        if (node_id const array = array_without_element(g, id, shapes); array >= 0) {
+            written.name = lends_shape(g, id) ? "at" : "view";
+            written.why = reason::index_out_of_range;
+            add(array);
+        }
+    } else if (n.op == code_of<ops::slice_adjoint>) {
+        written.name = "at";
+        add(g.input(n, 1));
+    } else if (n.op == code_of<ops::assert_shape> && g[first].op == code_of<ops::slice> &&
+               g[g.input(first, 0)].op == code_of<ops::sort_order>) {
+        written.name = "top_k";
+        written.why = reason::too_few_elements;
+        add(g.input(g.input(first, 0), 0));
+    } else if (n.op == code_of<ops::fma> || n.op == code_of<ops::fms> || n.op == code_of<ops::fnma>) {
+        shape const* const factors[] = {&shapes[first], &shapes[g.input(n, 1)]};
+        shape const* const declared[] = {&g.input_shape(n, 0), &g.input_shape(n, 1)};
+        inference product{factors, declared, 0, g.shapes, 2};
+        shape const extents = broadcast_inputs(product);
+        if (product.failure != reason::none) {
+            written.name = info(code_of<ops::multiply>).name;
+            add(first);
+            add(g.input(n, 1));
+            return written;
+        }
+        written.name = info(n.op == code_of<ops::fma> ? code_of<ops::add> : code_of<ops::subtract>).name;
+        if (n.op == code_of<ops::fnma>) {
+            add(g.input(n, 2));
+            written.add(n.type, extents);
+        } else {
+            written.add(n.type, extents);
+            add(g.input(n, 2));
+        }
+    }
+    return written;
 }
 
 } // namespace detail
@@ -275,37 +347,39 @@ constexpr bool is_subtracted(graph_view const& g, node_id largest) {
 CALQUE_COLD inline void describe(text& out, graph_view const& g, shape const* shapes,
                                  inference_failure const& failure) {
     node const& n = g[failure.node];
-    node_id const viewed = detail::array_without_element(g, failure, shapes);
-    if (viewed >= 0 || failure.why == reason::index_out_of_range) {
-        node_id const array = viewed >= 0 ? viewed : g.input(n, 1);
-        out << (viewed >= 0 ? "view: " : "at: ") << sentence(reason::index_out_of_range) << ": " << g[array].type
-            << shapes[array];
-        return;
-    }
-    out << info(n.op).name;
-    if (failure.why == reason::empty_reduction && detail::is_subtracted(g, failure.node)) {
-        out << ", with which softmax and logsumexp begin";
-    }
-    if (n.op == code_of<ops::argument>) {
-        out << ' ' << n.attribute;
-    }
-    out << ": ";
     shape const& declared = g.shape(failure.node);
     if (failure.why == reason::shape_not_as_asserted && n.op != code_of<ops::assert_shape>) {
-        out << "it is " << n.type << shapes[failure.node] << ", declared " << n.type << declared;
+        out << info(n.op).name;
+        if (n.op == code_of<ops::argument>) {
+            out << ' ' << n.attribute;
+        }
+        out << ": it is " << n.type << shapes[failure.node] << ", declared " << n.type << declared;
         if (failure.axis >= 0 && is_named(declared[failure.axis])) {
             out << " with " << name_of_dim(declared[failure.axis]).view() << " = " << failure.wanted;
         }
         return;
     }
-    out << sentence(failure.why) << ": ";
-    for (int k = 0; k < n.input_count; ++k) {
-        node_id const input = g.input(n, k);
-        out << (k == 0 ? "" : k + 1 < n.input_count ? ", " : " and ") << g[input].type << shapes[input];
+    detail::written_operation const written = detail::as_written(g, failure.node, shapes, failure.why);
+    bool const is_other = written.count != 0;
+    out << (is_other ? written.name : std::string_view(info(n.op).name));
+    if (failure.why == reason::empty_reduction) {
+        if (std::string_view const whole = detail::begins_with_extreme(g, failure.node); !whole.empty()) {
+            out << ", with which " << whole;
+        }
     }
-    if (n.op == code_of<ops::assert_shape>) {
+    out << ": " << sentence(written.why) << ": ";
+    int const count = is_other ? written.count : n.input_count;
+    for (int k = 0; k < count; ++k) {
+        out << (k == 0 ? "" : k + 1 < count ? ", " : " and ");
+        if (is_other) {
+            out << written.types[k] << written.operands[k];
+        } else {
+            out << g[g.input(n, k)].type << shapes[g.input(n, k)];
+        }
+    }
+    if (!is_other && n.op == code_of<ops::assert_shape>) {
         out << ", asserted " << g.shapes[n.attribute];
-    } else if (info(n.op).list_count == 1) {
+    } else if (!is_other && info(n.op).list_count == 1) {
         out << " to " << g.shapes[n.attribute];
     }
     if (failure.why == reason::extents_do_not_broadcast) {

@@ -311,7 +311,8 @@ private:
         if (n.op == code_of<ops::squeeze> && is<ops::squeeze>(in[0])) {
             return squeeze_twice(n, in[0]);
         }
-        if (n.op == code_of<ops::expand_dims> && is<ops::squeeze>(in[0]) && to_[in[0]].attribute == n.attribute) {
+        if (n.op == code_of<ops::expand_dims> && is<ops::squeeze>(in[0]) && to_[in[0]].attribute == n.attribute &&
+            to_.shape(to_.input(in[0], 0)) == extents) { // where it is not, the squeeze demands an extent of 1
             return to_.input(in[0], 0);
         }
         if (n.op == code_of<ops::squeeze> && is<ops::expand_dims>(in[0]) && to_[in[0]].attribute == n.attribute) {
@@ -321,7 +322,7 @@ private:
             if (extents.is_static() && to_.shape(in[0]) == extents) {
                 return in[0];
             }
-            if (is<ops::reshape>(in[0]) && extents.is_static()) {
+            if (is<ops::reshape>(in[0]) && extents.is_static() && to_.shape(in[0]).is_static()) {
                 return reshape(at(to_.input(in[0], 0)), extents).id;
             }
         }

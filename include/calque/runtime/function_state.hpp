@@ -239,8 +239,9 @@ private:
         shape_policy const policy = policy_for(*key.description, options_);
         if (best.description == nullptr) {
             bool const is_first = counts().traces == 0;
+            bool const is_bounded = options_.capacity_bytes != 0; // else only `clear()` leaves nothing
             out << (is_first ? "the first call" : "no earlier plan is kept");
-            return is_first ? "" : remedy_for({}, policy);
+            return is_first || !is_bounded ? "" : remedy_for({}, policy);
         }
         described_key const before{best.description, best.words.data()};
         key_differences const found = key_comparison(key, before, options_.arguments).describe(out);
