@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -54,6 +56,20 @@ TEST_CASE("a call that runs eagerly computes the same, and shows each operation"
     f.into(every_other, x, w);
     CHECK(xt::allclose(every_other, expected, 1e-6));
     CHECK(strided(1, 1) == 0.f);
+}
+
+TEST_CASE("a sum of a product is rounded once, as in the kernel") {
+    vector x(std::array<std::size_t, 1>{100}), y = x;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x(i) = 0.37f * static_cast<float>(i) - 20.f;
+        y(i) = 1.f / (1.f + static_cast<float>(i));
+    }
+    auto const f =
+        calque::function([](auto a, auto b) { return std::tuple{a * b - b / 3, a - b * sin(a), b * a + a}; });
+    auto const expected = f(x, y);
+    eager_scope const eager;
+    CHECK(f(x, y) == expected);
+    CHECK(eager.has("= fms "));
 }
 
 TEST_CASE("numbers of two bytes eagerly") {

@@ -492,8 +492,9 @@ private:
     }
 
     void run_into_temporaries(plan const& p) {
-        if (eager_runner_ != nullptr) {
-            run_by(eager_runner_);
+        if (eager_runner_ != nullptr) { // the graph that the kernels run, so that results are theirs bit by bit
+            bool const is_what_runs = !p.is_interpreted && !code::view().by_columns;
+            run_by(eager_runner_, is_what_runs ? code::view() : P::traced::graph.view());
             return;
         }
         if constexpr (code::may_be_interpreted) {
@@ -502,7 +503,7 @@ private:
                     static constexpr graph::graph_view view() { return P::traced::graph.view(); }
                 };
                 using interpreter = graph::interpreter<kernels::interpreter_engine, graph::used_by<traced_graph>>;
-                run_by(&run_on_tensors<&interpreter::run>);
+                run_by(&run_on_tensors<&interpreter::run>, traced_graph::view());
                 return;
             }
         }
@@ -510,7 +511,7 @@ private:
     }
 
     /// Op by op.
-    void run_by(call_runner runner) const {
+    void run_by(call_runner runner, graph::graph_view const& g) const {
         shape extents[argument_count == 0 ? 1 : argument_count];
         strides steps[argument_count == 0 ? 1 : argument_count];
         read_key<typename P::layout>(key_.words, extents, steps);
@@ -518,7 +519,7 @@ private:
         for (int a = 0; a < argument_count; ++a) {
             types[a] = P::argument_type(a);
         }
-        runner(P::traced::graph.view(), {argument_count, types, extents, steps, bases_, output_count});
+        runner(g, {argument_count, types, extents, steps, bases_, output_count});
     }
 
     typename P::key key_;
