@@ -86,6 +86,8 @@ TEST_CASE("pointers, row-major and strided") {
     CHECK(y == xt::xtensor<float, 1>{62, 26, 6});
     y = f(array_view(numbers.data(), std::array{2, 3}, std::array{0, 1})); // one row, twice
     CHECK(y == xt::xtensor<float, 1>{15, 15});
+    y = f(array_view(numbers.data() + 3, {2, 3}, {0, 0})); // one number, in all places
+    CHECK(y == xt::xtensor<float, 1>{49, 49});
 
     float out[2]{};
     f.into(array_view(out, {2}), array_view(numbers.data(), {2, 3}));

@@ -161,7 +161,7 @@ private:
         }
         if (!contiguous) [[unlikely]] {
             for (int axis = 0; axis < Ref::rank; ++axis) {
-                strides[axis] = ref.extents[axis] == 1 ? 1 : ref.strides[axis];
+                strides[axis] = ref.extents[axis] == 1 ? 1 : calque::detail::stride_word(ref.strides[axis]);
             }
         }
     }

@@ -137,8 +137,8 @@ private:
             begin_difference(to, leaf) << (is_strided ? "was contiguous, is strided" : "was strided, is contiguous");
         } else if (is_strided && !found.extents && now_.class_words == nullptr) {
             for (int axis = 0; axis < a.ranks[leaf]; ++axis) {
-                std::int64_t const was = before_.extent(leaf, a.ranks[leaf] + axis);
-                std::int64_t const is = now_.extent(leaf, a.ranks[leaf] + axis);
+                std::int64_t const was = calque::detail::stride_of_word(before_.extent(leaf, a.ranks[leaf] + axis));
+                std::int64_t const is = calque::detail::stride_of_word(now_.extent(leaf, a.ranks[leaf] + axis));
                 if (was != is) {
                     found.layout = true;
                     begin_difference(to, leaf) << "stride " << axis << " was " << was << ", is " << is;

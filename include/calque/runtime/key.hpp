@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace calque {
 inline namespace v0 {
@@ -28,6 +30,16 @@ inline constexpr std::array<std::uint64_t, N> hash_multipliers = [] {
     }
     return result;
 }();
+
+/// The stride 0 in a key, where zeros stand for a contiguous array.
+inline constexpr std::int64_t zero_stride_word = std::numeric_limits<std::int64_t>::min();
+
+constexpr std::int64_t stride_word(std::int64_t stride) {
+    return stride != 0 ? stride : zero_stride_word;
+}
+constexpr std::int64_t stride_of_word(std::int64_t word) {
+    return word != zero_stride_word ? word : 0;
+}
 
 } // namespace detail
 

@@ -122,7 +122,7 @@ CALQUE_INLINE constexpr void read_argument(std::int64_t const* words, int i, sha
         is_strided |= Layout::of.has_strides[i] && stride_words[axis] != 0;
     }
     for (int axis = 0; is_strided && axis < rank; ++axis) {
-        steps[axis] = stride_words[axis];
+        steps[axis] = calque::detail::stride_of_word(stride_words[axis]);
     }
 }
 
