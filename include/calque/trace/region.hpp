@@ -67,8 +67,8 @@ public:
         (translate(nodes), ...);
         owner_ = anchor_.value().owner;
         shared_ = anchor_.shared();
-        if (owner_->variable_count() > (owner_->watches_requirements() ? 1 : 0) ||
-            has_violation_within(regions)) { // what was assigned before they met would run once, not in the loop
+        if (owner_->variable_count() > (owner_->watches_requirements() ? 1 : 0) || has_violation_within(regions) ||
+            has_host_call()) { // what was noted before they met would run once
             owner_->fail(graph::reason::loop_without_argument, graph::code_of<graph::ops::scan>, nullptr, 0);
         }
     }
@@ -102,6 +102,15 @@ private:
             }
         }
         return false;
+    }
+
+    /// Whether a function of the host has been called, of which nobody knows whether it was in the loop.
+    constexpr bool has_host_call() const {
+        bool found = false;
+        for (graph::node_id id = 0; id < owner_->node_count(); ++id) {
+            found |= (*owner_)[id].op == graph::code_of<graph::ops::host_call>;
+        }
+        return found;
     }
 
     handle_base anchor_;
