@@ -215,6 +215,28 @@ TEST_CASE("scan takes strided rows and trees") {
     CHECK(stacked == vector{-3.f, -4.f});
 }
 
+TEST_CASE("what a loop carries may begin with tuples of numbers") {
+    auto const scanned = calque::function([](auto xs) {
+        auto const step = [](auto s, auto x) {
+            auto const [sum, count] = s;
+            return std::pair(std::tuple(sum + x, count + 1), sum);
+        };
+        return calque::scan(step, std::tuple(0.f, 1), xs);
+    });
+    auto const [carried, before] = scanned(vector{1.f, 2.f, 4.f});
+    CHECK(std::get<0>(carried) == 7.f);
+    CHECK(std::get<1>(carried) == 4);
+    CHECK(before == vector{0.f, 1.f, 3.f});
+
+    auto const counted = calque::function([](auto x) {
+        auto const step = [&](auto, auto s) { return std::pair(s.first + sum(x), s.second * 2.f); };
+        return calque::fori_loop(0, 3, step, std::pair(0.f, 1.f));
+    });
+    auto const [sums, power] = counted(vector{1.f, 2.f});
+    CHECK(sums == 9.f);
+    CHECK(power == 8.f);
+}
+
 TEST_CASE("loops and branches nest") {
     CHECK(calque::function(nested_loops)(vector{1.f}) == vector{63.f});
     for (std::size_t const n : {1u, 3u, 17u}) {

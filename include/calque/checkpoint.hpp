@@ -77,10 +77,10 @@ private:
 /// with the arguments of checkpointed parts, not with all that is between them. (A. Griewank, A. Walther, "Evaluating
 /// Derivatives", 2nd ed., 2008, chapter 12.)
 ///
-/// `fn` returns one array and assigns to no variable, captured or passed; its arguments may be trees, and it may branch and loop. What it
-/// captures is not computed again. The steps of a `scan` need no checkpoint: its derivative keeps what is carried and
-/// computes the inside of each step again. Of several scans, each with a checkpoint, it keeps what one at a time has
-/// carried.
+/// `fn` returns one array and assigns to no variable, captured or passed; its arguments may be trees, and it may branch
+/// and loop. What it captures is not computed again. The steps of a `scan` need no checkpoint: its derivative keeps
+/// what is carried and computes the inside of each step again. Of several scans, each with a checkpoint, it keeps what
+/// one at a time has carried.
 ///
 /// ```cpp
 /// auto const layer = calque::checkpoint([](auto x, auto w) { return tanh(matmul(x, w)); });

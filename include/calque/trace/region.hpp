@@ -9,13 +9,22 @@ namespace calque {
 inline namespace v0 {
 namespace detail {
 
-/// A constant as a handle, in a graph of its own.
+template <class X>
+inline constexpr bool has_number = arithmetic<X>;
+template <class... X>
+inline constexpr bool has_number<std::tuple<X...>> = (has_number<X> || ...);
+template <class X, class Y>
+inline constexpr bool has_number<std::pair<X, Y>> = has_number<X> || has_number<Y>;
+
+/// A constant as a handle, in a graph of its own; those of a tuple of them, too.
 template <class X>
 constexpr auto as_handle(X const& x) {
     if constexpr (arithmetic<X>) {
         using T = typename canonical<X>::type;
         auto* const owner = new shared_builder;
         return weak_expr<T>({owner, owner->constant(dtype_of<T>, graph::to_bits<T>(static_cast<T>(x)))}, owner);
+    } else if constexpr (has_number<X>) {
+        return tree_map([](auto const& leaf) { return as_handle(leaf); }, x);
     } else {
         return x;
     }

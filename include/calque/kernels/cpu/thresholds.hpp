@@ -28,9 +28,9 @@ inline constexpr int light_phase = 8;
 inline constexpr int light_reducing_phase = 24;
 inline constexpr int light_counting_phase = 60; // random words: two groups are one long chain of multiplications
 
-/// Reductions of fewer whole blocks of groups run group by group: the groups of a block would have to be folded for each
-/// row. Measured with 1, over 64 to 97 columns: maxima 1.35 to 1.5, sums 1.0 to 1.1; with blocks always, sums of 20 to
-/// 47 columns 1.2 to 1.5, maxima 1.5 to 1.9.
+/// Reductions of fewer whole blocks of groups run group by group: the groups of a block would have to be folded for
+/// each row. Measured with 1, over 64 to 97 columns: maxima 1.35 to 1.5, sums 1.0 to 1.1; with blocks always, sums of
+/// 20 to 47 columns 1.2 to 1.5, maxima 1.5 to 1.9.
 inline constexpr int least_blocks_folded = 2;
 
 /// A light reduction over so many elements, more than L2 holds, asks for memory so far ahead. Measured without: 1.1 to
@@ -89,8 +89,8 @@ inline constexpr int long_light_row_groups = 1;
 /// that is transposed. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that
 /// a processor does not look ahead to the next row, which would hide a row's reductions. Measured, 64 and 1000 rows
 /// with g++ 12, lanes along the columns take as long as along the rows over: softmax 100 columns, its logarithm 130 to
-/// 150, log-sum-exp 300, layer norm 60 (35 rows) or 50; in double 50, 110, 140, 48. Lanes along the columns always, log-sum-exp over
-/// 128 takes 1.5.
+/// 150, log-sum-exp 300, layer norm 60 (35 rows) or 50; in double 50, 110, 140, 48. Lanes along the columns always,
+/// log-sum-exp over 128 takes 1.5.
 inline constexpr int costly_phase = 16;
 inline constexpr int percent_of_a_moved_array = 12;
 inline constexpr int percent_of_a_moved_array_of_costly_rows = 7;
