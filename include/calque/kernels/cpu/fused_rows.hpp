@@ -383,9 +383,8 @@ private:
                 std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
                 at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
                 if constexpr (Broadcasts) {
-                    if (at.is_one(s.leaf)) {
-                        row_.template at<step>() = simd::pack<T, 1>(*static_cast<T const*>(at.leaves[s.leaf]));
-                    }
+                    T const element = at.is_one(s.leaf) ? *static_cast<T const*>(at.leaves[s.leaf]) : T();
+                    row_.template at<step>() = simd::pack<T, 1>(element);
                 }
             } else {
                 at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
