@@ -349,8 +349,8 @@ TEST_CASE("elements in other places") {
     check({x, make<std::int32_t>({1, 2, 3}, {3, 0, -1, 3, 1, 9})},
           [](values a) { return square(take_along_broadcast(a[0], a[1], 1)); });
     auto const lists = [](value v) { return range_of_axis(v, 1, 1, -1, 2); };
-    check({x, noise<double>({1, 3}, 2)}, [&](values a) { return square(set_part(a[0], a[1], lists(a[0]))); });
-    check({x, noise<double>({3}, 2)}, [&](values a) { return square(add_to_part(a[0], a[1], lists(a[0]))); });
+    check({x, noise<double>({1, 3}, 2)}, [&](values a) { return square(set_part(a[0], a[1], lists(a[0]), 0)); });
+    check({x, noise<double>({3}, 2)}, [&](values a) { return square(add_to_part(a[0], a[1], lists(a[0]), 0)); });
     for (int axis = 0; axis < 3; ++axis) {
         check({x}, [&](values a) { return square(sort(a[0], axis)) * a[0]; });
     }

@@ -316,7 +316,7 @@ TEST_CASE("along an axis in order, and elements in other places") {
     check_with_gradients({{{3, 4}}, {{3, 2}, &small_integers<std::int32_t>}},
                          [](values a) { return take_along_broadcast(a[0], a[1], 1); });
     check_with_gradients({{{3, 4}}, {{2}}},
-                         [](values a) { return set_part(a[0], a[1], range_of_axis(a[0], 1, 1, 3)); });
+                         [](values a) { return set_part(a[0], a[1], range_of_axis(a[0], 1, 1, 3), 0); });
     check({{{3}, &small_integers<std::int16_t>}}, [](values a) {
         auto const list = static_cast<std::uint64_t>(a[0].owner->intern({7, 8, 9}));
         return a[0] * apply<ops::literal_elements>(list, zero_of(a[0]));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/runtime/function_options.hpp>
+#include <calque/runtime/key.hpp>
 #include <calque/runtime/key_description.hpp>
 
 #include <cstdlib>
