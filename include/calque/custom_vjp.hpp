@@ -21,15 +21,19 @@ constexpr auto constant_tree(X const& x) {
     return tree;
 }
 
+/// Reports that a function or its derivative assigns to a variable.
+constexpr void report_assignment(graph::value const& at) {
+    at.owner->fail(graph::reason::assigned_in_derivative, graph::code_of<graph::ops::custom_derivative>, &at.id, 1,
+                   "custom_vjp");
+}
+
 /// Fails if a function has assigned to a variable that it was passed in such a tree, where nothing would come of it.
 template <class X>
 constexpr void require_unassigned(X const& constants) {
     for_each_leaf(constants, []<class Leaf>(Leaf const& leaf) {
         if constexpr (is_variable_expr_v<Leaf>) {
             if (leaf.is_assigned()) {
-                graph::value const now = leaf.value();
-                now.owner->fail(graph::reason::assigned_in_derivative, graph::code_of<graph::ops::custom_derivative>,
-                                &now.id, 1, "custom_vjp");
+                report_assignment(leaf.value());
             }
         }
     });
@@ -79,9 +83,7 @@ private:
             auto const gradients = detail::gradients_tuple<X...>(backward(std::get<I>(arguments)..., u));
             for (int v = 0; v < before.size(); ++v) {
                 if (owner.variable(v) != before[v]) {
-                    graph::node_id const by = u.value().id;
-                    owner.fail(graph::reason::assigned_in_derivative, graph::code_of<graph::ops::custom_derivative>,
-                               &by, 1, "custom_vjp");
+                    detail::report_assignment(u.value());
                 }
             }
             using Gradients = std::remove_cv_t<decltype(gradients)>;

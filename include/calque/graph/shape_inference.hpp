@@ -270,9 +270,8 @@ constexpr std::string_view begins_with_extreme(graph_view const& g, node_id extr
     std::string_view found;
     for (node_id id = extreme + 1; id < g.node_count; ++id) {
         node const& n = g[id];
-        if (n.op == code_of<ops::stop_gradient> && g.input(n, 0) == extreme) {
-            found = "softmax and logsumexp begin";
-        } else if (n.op == code_of<ops::subtract> && g.input(n, 1) == extreme) {
+        if ((n.op == code_of<ops::stop_gradient> && g.input(n, 0) == extreme) ||
+            (n.op == code_of<ops::subtract> && g.input(n, 1) == extreme)) {
             found = "softmax and logsumexp begin";
         } else if (n.op == code_of<ops::equal> && g.input(n, 1) == extreme) {
             found = g[extreme].op == code_of<ops::reduce_max> ? "argmax begins" : "argmin begins";
