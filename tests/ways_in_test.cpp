@@ -295,5 +295,14 @@ TEST_CASE("errors of parts that only the call finds missing, and of what does no
     auto const three = calque::function([](auto a) { return a.at(calque::range(2, 4)).set(calque::ones<float>(3)); },
                                         {.name = "three"});
     CHECK(message_of<calque::shape_error>([&] { (void)three(x); }) ==
-          "calque: three: broadcast_like: the extents do not broadcast: float[3] and float[2]");
+          "calque: three: at: the extents do not broadcast: float[3] and float[2]");
+    auto const put = calque::function([](auto a, auto b) { return a.at(1).add(b); }, {.name = "put"});
+    xt::xtensor<float, 2> const matrix = xt::ones<float>({4, 3});
+    CHECK(message_of<calque::shape_error>([&] { (void)put(matrix, x); }) ==
+          "calque: put: at: the extents do not broadcast: float[5] and float[3]");
+    auto const scatter =
+        calque::function([](auto a, auto i, auto b) { return scatter_add(a, i, b); }, {.name = "scatter"});
+    xt::xtensor<int, 1> const indices{0, 2};
+    CHECK(message_of<calque::shape_error>([&] { (void)scatter(x, indices, x); }) ==
+          "calque: scatter: scatter_add: the extents do not broadcast: float[5] and float[2]");
 }

@@ -265,6 +265,18 @@ constexpr bool lends_shape(graph_view const& g, node_id id) {
     return found;
 }
 
+/// The first node that reads an element of `id`, where need be with further axes, or -1.
+constexpr node_id first_reader(graph_view const& g, node_id id) {
+    for (node_id by = id + 1; by < g.node_count; ++by) {
+        for (int k = 0; k < g[by].input_count; ++k) {
+            if (g.input(by, k) == id && !is_shape_input(g[by], k)) {
+                return g[by].op == code_of<ops::expand_dims> ? first_reader(g, by) : by;
+            }
+        }
+    }
+    return -1;
+}
+
 /// The operation of the language that a largest or smallest element is searched for, or nothing.
 constexpr std::string_view begins_with_extreme(graph_view const& g, node_id extreme) {
     std::string_view found;
@@ -310,6 +322,14 @@ constexpr written_operation as_written(graph_view const& g, node_id id, shape co
     } else if (n.op == code_of<ops::slice_adjoint>) {
         written.name = "at";
         add(g.input(n, 1));
+    } else if (n.op == code_of<ops::broadcast_like>) {
+        node_id const by = first_reader(g, id);
+        bool const is_put = by >= 0 && g[by].op == code_of<ops::slice_adjoint>;
+        if (is_put || (by >= 0 && g[by].op == code_of<ops::take_adjoint>)) {
+            written.name = is_put ? "at" : "scatter_add";
+            add(first);
+            add(g.input(n, 1));
+        }
     } else if (n.op == code_of<ops::assert_shape> && g[first].op == code_of<ops::slice> &&
                g[g.input(first, 0)].op == code_of<ops::sort_order>) {
         written.name = "top_k";
