@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Branches: which one runs, what it may capture, return and assign to, and that it agrees with the interpreter.
 #include "agrees_with_interpreter.hpp"
+#include "message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,7 @@ namespace {
 
 using vector = xt::xtensor<float, 1>;
 using tests::agrees_with_interpreter;
+using tests::message_of;
 
 inline constexpr auto by_sign = [](auto x) {
     return calque::cond(sum(x) > 0.f, [&] { return sqrt(x) + 1.f; }, [&] { return x - 1.f; });
@@ -110,8 +112,15 @@ TEST_CASE("what nobody reads is not computed") {
 
 TEST_CASE("branches of different shapes that only the call knows are an error then, and nothing is written") {
     auto const f = calque::function(
-        [](auto x, auto y) { return calque::cond(sum(x) > 0.f, [&] { return x + 1.f; }, [&] { return y + 1.f; }); });
+        [](auto x, auto y) {
+            return calque::cond(
+                sum(x) > 0.f, [&] { return std::tuple{x, x + 1.f}; }, [&] { return std::tuple{x, y + 1.f}; });
+        },
+        {.name = "either"});
+    vector same{8.f};
     vector out{7.f};
-    CHECK_THROWS_AS(f.into(out, vector{1.f, 2.f}, vector{1.f}), calque::shape_error);
+    CHECK(message_of<calque::shape_error>([&] { f.into(std::tie(same, out), vector{1.f, 2.f}, vector{1.f}); }) ==
+          "calque: either: cond: the branches return different shapes: float[2] and float[1]");
+    CHECK(same == vector{8.f});
     CHECK(out == vector{7.f});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loops: while_loop, fori_loop and scan against plain loops and the interpreter.
 #include "agrees_with_interpreter.hpp"
+#include "message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,7 @@ namespace {
 using vector = xt::xtensor<float, 1>;
 using matrix = xt::xtensor<float, 2>;
 using tests::agrees_with_interpreter;
+using tests::message_of;
 
 vector numbers(std::size_t n) {
     vector x = xt::arange<float>(static_cast<float>(n));
@@ -263,10 +265,30 @@ TEST_CASE("what no step changes is not carried") {
 }
 
 TEST_CASE("a carried value whose shape changes is an error when that is known, and nothing is written") {
-    auto const f =
-        calque::function([](auto x, auto y) { return calque::fori_loop(0, 2, [&](auto, auto) { return y; }, x); });
+    auto const f = calque::function(
+        [](auto x, auto y) { return calque::fori_loop(0, 2, [&](auto, auto) { return y; }, x); }, {.name = "grow"});
     vector out{7.f};
-    CHECK_THROWS_AS(f.into(out, vector{1.f, 2.f}, vector{1.f}), calque::shape_error);
+    CHECK(
+        message_of<calque::shape_error>([&] { f.into(out, vector{1.f, 2.f}, vector{1.f}); }) ==
+        "calque: grow: fori_loop: a carried value changes its shape from one step to the next: float[2] and float[1]");
     CHECK(out == vector{7.f});
     CHECK(f(vector{1.f}, vector{5.f}) == vector{5.f});
+
+    // Of what other loops carry and read, too, only what changes is shown.
+    auto const scan = calque::function(
+        [](auto x, auto rows) {
+            return std::get<1>(calque::scan([](auto s, auto row) { return std::tuple{s + row, row}; }, x, rows));
+        },
+        {.name = "rows"});
+    CHECK(message_of<calque::shape_error>([&] { (void)scan(vector{1.f}, matrix{{1.f, 2.f}, {3.f, 4.f}}); }) ==
+          "calque: rows: scan: a carried value changes its shape from one step to the next: float[1] and float[2]");
+    auto const repeat = calque::function(
+        [](auto x, auto y) {
+            return calque::while_loop([](auto a, auto) { return sum(a) < 9.f; },
+                                      [](auto a, auto b) { return std::tuple{a + 1.f, concatenate<0>(b, b)}; }, x, y);
+        },
+        {.name = "repeat"});
+    CHECK(message_of<calque::shape_error>([&] { (void)repeat(vector{1.f}, vector{1.f, 2.f, 3.f}); }) ==
+          "calque: repeat: while_loop: a carried value changes its shape from one step to the next: float[3] and "
+          "float[6]");
 }

@@ -292,6 +292,28 @@ constexpr std::string_view begins_with_extreme(graph_view const& g, node_id extr
     return g[extreme].op == code_of<ops::reduce_max> || found == "argmin begins" ? found : std::string_view();
 }
 
+/// The two inputs of a branch or loop that have to be of one shape and are not.
+constexpr input_pair unequal_inputs(graph_view const& g, node_id control, shape const* shapes) {
+    node const& n = g[control];
+    control_counts const counts = control_counts::unpack(n.attribute);
+    auto const alike = n.op == code_of<ops::branch>       ? ops::branch::alike
+                       : n.op == code_of<ops::while_loop> ? ops::while_loop::alike
+                                                          : ops::scan::alike;
+    for (int k = 0;; ++k) {
+        if (input_pair const pair = alike(counts, k); shapes[g.input(n, pair.one)] != shapes[g.input(n, pair.other)]) {
+            return pair;
+        }
+    }
+}
+
+/// Whether a scan is a `fori_loop`: it counts, and nothing is stacked.
+constexpr bool is_counted_loop(graph_view const& g, node_id scan) {
+    node const& n = g[scan];
+    control_counts const counts = control_counts::unpack(n.attribute);
+    return n.op == code_of<ops::scan> && counts.items == 1 && counts.yields == counts.carried &&
+           g[g.input(n, counts.carried)].type == dtype::int64;
+}
+
 /// What the program calls a node that fails, and its operands.
 struct written_operation {
     std::string_view name;
@@ -322,6 +344,11 @@ constexpr written_operation as_written(graph_view const& g, node_id id, shape co
     } else if (n.op == code_of<ops::slice_adjoint>) {
         written.name = "at";
         add(g.input(n, 1));
+    } else if (why == reason::branches_differ || why == reason::carried_shape_changes) {
+        input_pair const unequal = unequal_inputs(g, id, shapes);
+        written.name = is_counted_loop(g, id) ? "fori_loop" : info(n.op).name;
+        add(g.input(n, unequal.one));
+        add(g.input(n, unequal.other));
     } else if (n.op == code_of<ops::broadcast_like>) {
         node_id const by = first_reader(g, id);
         bool const is_put = by >= 0 && g[by].op == code_of<ops::slice_adjoint>;

@@ -32,6 +32,12 @@ struct control_counts {
     }
 };
 
+/// Two inputs of a control operation that have one shape.
+struct input_pair {
+    int one = -1;
+    int other = -1;
+};
+
 namespace ops {
 
 struct control : op_defaults {
@@ -62,12 +68,17 @@ struct branch : control {
         if (in.input(0).rank != 0) {
             in.fail(reason::condition_not_a_scalar);
         }
-        for (int k = counts.data + counts.yields; k < in.count; ++k) {
-            if (!may_agree(in.input(counts.data + (k - counts.data) % counts.yields), in.input(k))) {
+        for (int k = 0; k < in.count - counts.data - counts.yields; ++k) {
+            if (input_pair const pair = alike(counts, k); !may_agree(in.input(pair.one), in.input(pair.other))) {
                 in.fail(reason::branches_differ);
             }
         }
         return {};
+    }
+
+    /// A result of the first region and that of another one.
+    static constexpr input_pair alike(control_counts const& counts, int k) {
+        return {counts.data + k % counts.yields, counts.data + counts.yields + k};
     }
 };
 
@@ -82,12 +93,15 @@ struct while_loop : control {
             in.fail(reason::condition_not_a_scalar);
         }
         for (int k = 0; k < counts.carried; ++k) {
-            if (!may_agree(in.input(k), in.input(counts.data + 1 + k))) {
+            if (input_pair const pair = alike(counts, k); !may_agree(in.input(pair.one), in.input(pair.other))) {
                 in.fail(reason::carried_shape_changes);
             }
         }
         return {};
     }
+
+    /// What a carried value starts as and what it becomes.
+    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, counts.data + 1 + k}; }
 };
 
 /// Runs its region for each element along axis 0 of its items. Inputs: what the carried values start as, the items,
@@ -98,7 +112,7 @@ struct scan : control {
     static constexpr shape infer(inference& in) {
         control_counts const counts = control_counts::unpack(in.attribute);
         for (int k = 0; k < counts.carried; ++k) {
-            if (!may_agree(in.input(k), in.input(counts.data + k))) {
+            if (input_pair const pair = alike(counts, k); !may_agree(in.input(pair.one), in.input(pair.other))) {
                 in.fail(reason::carried_shape_changes);
             }
         }
@@ -112,6 +126,9 @@ struct scan : control {
         }
         return {};
     }
+
+    /// What a carried value starts as and what it becomes.
+    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, counts.data + k}; }
 };
 
 /// A value that crosses the border of a region. Attribute: its number among those of its kind.
