@@ -7,11 +7,16 @@
 #define CALQUE_VERSION_PATCH 0
 #define CALQUE_VERSION (CALQUE_VERSION_MAJOR * 10000 + CALQUE_VERSION_MINOR * 100 + CALQUE_VERSION_PATCH)
 
-/// A function that must vanish into its caller: kernels are built of thousands of these.
-#define CALQUE_INLINE inline __attribute__((always_inline))
-
-/// The same for a lambda: `[&](auto x) CALQUE_INLINE_LAMBDA { ... }`.
+/// For a lambda that must vanish into its caller: `[&](auto x) CALQUE_INLINE_LAMBDA { ... }`. Not without optimization:
+/// a copy of a body for each caller takes a compiler twice the time then, and a debugger could not step into it.
+#ifdef __OPTIMIZE__
 #define CALQUE_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define CALQUE_INLINE_LAMBDA
+#endif
+
+/// The same for a function: kernels are built of thousands of these.
+#define CALQUE_INLINE inline CALQUE_INLINE_LAMBDA
 
 /// Kept out of line, so that the common path stays short, and yet made to be fast: what each new shape takes.
 #define CALQUE_NOINLINE __attribute__((noinline))
