@@ -21,17 +21,12 @@ constexpr int region_count(node const& n) {
                                               : 1;
 }
 
-/// The first of the inputs of a branch or loop that are the yields of its region `r`, and how many there are.
-struct yield_range {
-    int first = 0;
-    int count = 0;
-};
+/// The inputs of a branch or loop that are the yields of its region `r`.
 constexpr yield_range yields_of(node const& n, int r) {
     control_counts const counts = control_counts::unpack(n.attribute);
-    if (n.op == code_of<ops::while_loop>) {
-        return r == 0 ? yield_range{counts.data, 1} : yield_range{counts.data + 1, counts.carried};
-    }
-    return {counts.data + r * counts.yields, counts.yields};
+    return n.op == code_of<ops::branch>       ? ops::branch::yields(counts, r)
+           : n.op == code_of<ops::while_loop> ? ops::while_loop::yields(counts, r)
+                                              : ops::scan::yields(counts, r);
 }
 
 /// The region `r` of a branch or loop.

@@ -32,7 +32,13 @@ struct control_counts {
     }
 };
 
-/// Two inputs of a control operation that have one shape.
+/// The first of the inputs of a branch or loop that are the yields of one of its regions, and how many there are.
+struct yield_range {
+    int first = 0;
+    int count = 0;
+};
+
+/// Two inputs of a branch or loop that have one shape.
 struct input_pair {
     int one = -1;
     int other = -1;
@@ -76,9 +82,13 @@ struct branch : control {
         return {};
     }
 
+    static constexpr yield_range yields(control_counts const& counts, int region) {
+        return {counts.data + region * counts.yields, counts.yields};
+    }
+
     /// A result of the first region and that of another one.
     static constexpr input_pair alike(control_counts const& counts, int k) {
-        return {counts.data + k % counts.yields, counts.data + counts.yields + k};
+        return {yields(counts, 0).first + k % counts.yields, yields(counts, 1).first + k};
     }
 };
 
@@ -100,8 +110,12 @@ struct while_loop : control {
         return {};
     }
 
+    static constexpr yield_range yields(control_counts const& counts, int region) {
+        return region == 0 ? yield_range{counts.data, 1} : yield_range{counts.data + 1, counts.carried};
+    }
+
     /// What a carried value starts as and what it becomes.
-    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, counts.data + 1 + k}; }
+    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, yields(counts, 1).first + k}; }
 };
 
 /// Runs its region for each element along axis 0 of its items. Inputs: what the carried values start as, the items,
@@ -127,8 +141,12 @@ struct scan : control {
         return {};
     }
 
+    static constexpr yield_range yields(control_counts const& counts, int /*region*/) {
+        return {counts.data, counts.yields};
+    }
+
     /// What a carried value starts as and what it becomes.
-    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, counts.data + k}; }
+    static constexpr input_pair alike(control_counts const& counts, int k) { return {k, yields(counts, 0).first + k}; }
 };
 
 /// A value that crosses the border of a region. Attribute: its number among those of its kind.
