@@ -12,9 +12,8 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// An output of the caller's: where its elements go.
+/// How an output of the caller's lies.
 struct bound_output {
-    std::byte* data;
     /// Copies elements there; null if they lie as the plan writes them. A pointer, so that only calls with outputs of
     /// types that may be strided contain what it points to.
     void (*copy)(shape, kernels::strided_side, kernels::strided_source, std::size_t);
@@ -59,7 +58,7 @@ public:
     CALQUE_INLINE void run(plan const& p, Outputs& outputs, std::string const& function_name) {
         bind_all_outputs<MayAlias>(p, outputs);
         if constexpr (runs_in_place) {
-            if (p.arena_bytes == 0 && !p.is_interpreted && !needs_copies_) [[likely]] {
+            if (p.arena_bytes == 0 && !is_interpreted(p) && !needs_copies_) [[likely]] {
                 bases_[arena_base] = nullptr;
                 execute(p);
                 require_no_violation(function_name);
@@ -263,7 +262,6 @@ private:
         for (int o = P::result_count; o < P::result_count + P::assigned_count; ++o) {
             std::byte* const data = bases_[P::assigned_argument(o)];
             bases_[argument_count + o] = data;
-            outputs_[o].data = data;
             outputs_[o].copy = nullptr;
             if constexpr (P::execution::keeps_orders) {
                 shape const& extents = p.outputs[o].extents;
@@ -319,6 +317,7 @@ private:
     /// The violation of a check is the last output.
     CALQUE_INLINE void bind_violation() {
         constexpr int o = output_count - 1;
+        violation_ = graph::violation::none;
         bases_[argument_count + o] = reinterpret_cast<std::byte*>(&violation_);
         outputs_[o].copy = nullptr;
         needs_copies_ |= is_copied(o);
@@ -339,7 +338,6 @@ private:
         bases_[argument_count + output] = data;
         if constexpr (MayAlias || P::execution::keeps_orders) {
             bound_output& bound = outputs_[output];
-            bound.data = data;
             bound.copy = nullptr;
             if constexpr (!Ref::contiguous) {
                 require_order(p, output, Ref::rank, ref.strides);
@@ -373,7 +371,7 @@ private:
         bool overlaps = false;
 #pragma GCC unroll 16
         for (int a = 0; a < argument_count; ++a) {
-            overlaps |= p.arguments[a].overlaps(distance(a, outputs_[output].data), p.output_bytes[output]);
+            overlaps |= p.arguments[a].overlaps(distance(a, bases_[argument_count + output]), p.output_bytes[output]);
         }
         return overlaps;
     }
@@ -381,7 +379,7 @@ private:
     CALQUE_INLINE bool disturbs_those_it_overlaps(plan const& p, int output) const {
         bool disturbs = false;
         for (int a = 0; a < argument_count; ++a) {
-            std::ptrdiff_t const to_output = distance(a, outputs_[output].data);
+            std::ptrdiff_t const to_output = distance(a, bases_[argument_count + output]);
             if (p.arguments[a].overlaps(to_output, p.output_bytes[output])) { // most do not
                 disturbs |= to_output != 0 || !is_in_place(p, output, a);
             }
@@ -440,7 +438,7 @@ private:
 
     /// The same with memory that the plan needs, or through copies.
     CALQUE_NOINLINE void run_apart(plan const& p, bool may_be_strided, std::string const& function_name) {
-        if (p.is_interpreted || needs_copies_) [[unlikely]] {
+        if (is_interpreted(p) || needs_copies_) [[unlikely]] {
             run_with_copies(p, may_be_strided, function_name);
             return;
         }
@@ -456,7 +454,10 @@ private:
     }
 
     /// Whether not the plan's kernels compute the results, but an interpreter, which knows only row-major arrays.
-    CALQUE_INLINE bool runs_op_by_op(plan const& p) const { return p.is_interpreted || eager_runner_ != nullptr; }
+    CALQUE_INLINE bool runs_op_by_op(plan const& p) const { return is_interpreted(p) || eager_runner_ != nullptr; }
+
+    /// The same where the plan says so, which few plans can.
+    CALQUE_INLINE static bool is_interpreted(plan const& p) { return code::may_be_interpreted && p.is_interpreted; }
 
     /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
     /// outputs lie; else all are contiguous.
@@ -527,7 +528,7 @@ private:
     bound_output outputs_[output_count == 0 ? 1 : output_count];
     call_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
     bool needs_copies_ = eager_runner_ != nullptr;
-    std::int64_t violation_ = graph::violation::none;
+    std::int64_t violation_; // of functions with requirements: set when it is bound
 };
 
 } // namespace runtime

@@ -268,22 +268,35 @@ private:
                graph::storage_kind::indices;
     }
 
+    /// The address of the stored value `V`, which the plan has placed. A fixed place costs no look at the plan.
+    template <int V>
+    CALQUE_INLINE std::byte* address_of(location const& planned) const {
+        constexpr location fixed = fixed_place(schedule.view(), Compiled::argument_count, V);
+        if constexpr (fixed.base >= 0) {
+            return address(bases_, fixed);
+        } else {
+            return address(bases_, planned);
+        }
+    }
+
     template <int K, int FirstLeaf, class Arguments>
     CALQUE_INLINE void fill(Arguments& a) const {
         constexpr graph::group const& x = group<K>::description;
         kernels::unroll_steps<FirstLeaf, x.leaf_count>([&](auto i) CALQUE_INLINE_LAMBDA {
-            leaf_plan const& leaf = plan_.leaves[x.first_leaf + i];
+            constexpr int leaf = group<K>::description.first_leaf + i;
             if constexpr (is_indices<K, i>()) {
                 a.indices[i] = 0;
+            } else if constexpr (Needs.copies) { // which may stand in for any leaf
+                a.leaves[i] = address(bases_, plan_.leaves[leaf].at);
             } else {
-                a.leaves[i] = address(bases_, leaf.at);
+                a.leaves[i] = address_of<schedule.leaves[leaf]>(plan_.leaves[leaf].at);
             }
-            a.leaf_row_strides[i] = leaf.row_stride;
+            a.leaf_row_strides[i] = is_one_row<K>() ? 0 : plan_.leaves[leaf].row_stride;
         });
         kernels::unroll_steps<0, x.result_count>([&](auto i) CALQUE_INLINE_LAMBDA {
-            result_plan const& result = plan_.results[x.first_result + i];
-            a.results[i] = address(bases_, result.at);
-            a.result_row_strides[i] = result.row_stride;
+            constexpr int result = group<K>::description.first_result + i;
+            a.results[i] = address_of<schedule.results[result]>(plan_.results[result].at);
+            a.result_row_strides[i] = is_one_row<K>() ? 0 : plan_.results[result].row_stride;
         });
     }
 
@@ -361,11 +374,14 @@ private:
         });
     }
 
-    /// Whether a kernel has one row in any call.
+    /// Whether a kernel over rows has one row in any call.
     template <int K>
     static constexpr bool is_one_row() {
         constexpr graph::group const& x = group<K>::description;
         constexpr int rank = Compiled::optimized.shapes[x.space].rank;
+        if (x.kind != graph::group_kind::rows) {
+            return false;
+        }
         return x.reduced_axes == 0 ? rank <= 1 || !Needs.several_shapes : x.reduced_axes == rank;
     }
 

@@ -39,6 +39,20 @@ struct plan_input {
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
 };
 
+/// Where a stored value lies in every call, so that the compiler knows it: arguments, outputs and scalars do so. Of all
+/// others the base is -1.
+constexpr location fixed_place(graph::schedule_view const& schedule, int argument_count, int v) {
+    graph::stored_value const& s = schedule.values[v];
+    switch (s.kind) {
+    case graph::storage_kind::argument: return {s.argument, 0};
+    case graph::storage_kind::buffer: return s.output < 0 ? location{} : location{argument_count + s.output, 0};
+    case graph::storage_kind::constant:
+    case graph::storage_kind::count:
+        return {argument_count + schedule.output_count + 1, static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
+    default: return {};
+    }
+}
+
 /// `Needs`: what is left out is not asked of this planner. Programs with equal needs share it.
 template <plan_needs Needs = plan_needs{}>
 class planner {
@@ -68,24 +82,22 @@ private:
     constexpr dtype type_of_value(int v) const { return in_.g[stored(v).node].type; }
 
     constexpr int arena() const { return in_.argument_count + in_.schedule.output_count; }
-    constexpr int scalars() const { return arena() + 1; }
 
     // ---- values
 
     constexpr void place_value(int v) {
         graph::stored_value const& s = stored(v);
         value_plan& place = out_.values[v];
-        place.at = {};
+        place.at = fixed_place(in_.schedule, in_.argument_count, v);
         place.extents = in_.shapes[s.node];
         switch (s.kind) {
         case graph::storage_kind::argument:
-            place.at = {s.argument, 0};
             place.steps = in_.argument_strides[s.argument];
             has_other_order_ |= !is_contiguous(place.extents, place.steps);
             break;
         case graph::storage_kind::constant:
             out_.scalars[v] = in_.g[s.node].attribute;
-            place_scalar(v, place);
+            place.steps = {};
             break;
         case graph::storage_kind::count:
             if constexpr (Needs.counts) {
@@ -103,7 +115,6 @@ private:
                     keeps_order = true;
                 }
             }
-            place.at = {in_.argument_count + s.output, 0};
             if constexpr (Needs.buffers) {
                 if (s.output < 0) {
                     place.at = allocate(v, place.extents, s.made_by, s.last_use);
@@ -126,11 +137,6 @@ private:
         graph::node const& n = in_.g[stored(v).node];
         extent_t const count = graph::ops::element_count::count(in_.shapes[in_.g.input(n, 0)], n.attribute);
         out_.scalars[v] = graph::constant_bits(n.type, count);
-        place_scalar(v, place);
-    }
-
-    constexpr void place_scalar(int v, value_plan& place) const {
-        place.at = {scalars(), static_cast<std::ptrdiff_t>(sizeof(std::uint64_t)) * v};
         place.steps = {};
     }
 
