@@ -48,6 +48,8 @@ inline constexpr auto both_ways = [](auto x) {
     return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims));
 };
 
+inline constexpr auto counted_columns = [](auto x) { return calque::sum<0>(calque::cast<float>(x)); };
+
 } // namespace
 
 TEST_CASE("columns of every number of rows and of columns") {
@@ -65,6 +67,21 @@ TEST_CASE("columns of every number of rows and of columns") {
     check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
     check_fused(column_extremes, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
     check_fused(column_sums, closeness{4, 1000}, noise<double, 2>({100, 1000}, 1));
+}
+
+TEST_CASE("columns behind the last block, of narrow and wide elements") {
+    for (std::size_t const n : {1u, 8u, 9u, 16u, 17u, 31u, 32u, 33u, 48u, 49u, 63u, 64u, 80u, 127u}) {
+        CAPTURE(n);
+        xtensor<bool, 2> flags = xt::zeros<bool>({19, static_cast<int>(n)});
+        xtensor<calque::half, 2> halves(flags.shape());
+        for (std::size_t i = 0; i < flags.size(); ++i) {
+            flags.flat(i) = i % 3 == 0 || i % 7 == 2;
+            halves.flat(i) = calque::half(static_cast<float>(i % 11));
+        }
+        check_fused(counted_columns, equal_bits, flags); // whole numbers: exact in any order
+        check_fused(counted_columns, equal_bits, halves);
+        check_fused(column_sums, closeness{4, 80}, noise<double, 2>({19, n}, 1));
+    }
 }
 
 TEST_CASE("columns of strided arrays") {

@@ -51,7 +51,8 @@ private:
 
     CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
 
-    /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row.
+    /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group may have
+    /// lanes beyond the `n` columns that are left.
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
         constexpr std::ptrdiff_t block = groups_at_once * simd::width;
@@ -59,10 +60,30 @@ private:
         for (; j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
-        for (; j < columns; j += simd::width) {
-            std::ptrdiff_t const left = columns - j;
-            f(std::true_type{}, std::integral_constant<int, 1>{}, j,
-              static_cast<int>(left < simd::width ? left : simd::width));
+        if constexpr (cost_of_work <= thresholds::cost_with_ends_of_blocks) {
+            int const left = static_cast<int>(columns - j);
+            int const groups = (left + simd::width - 1) / simd::width;
+            simd::unroll<groups_at_once>([&](auto g) CALQUE_INLINE_LAMBDA {
+                if (groups == g + 1) {
+                    f(std::true_type{}, std::integral_constant<int, g + 1>{}, j, left);
+                }
+            });
+        } else {
+            for (; j < columns; j += simd::width) {
+                std::ptrdiff_t const left = columns - j;
+                f(std::true_type{}, std::integral_constant<int, 1>{}, j,
+                  static_cast<int>(left < simd::width ? left : simd::width));
+            }
+        }
+    }
+
+    /// A block from memory.
+    template <bool Masked, int U, class E>
+    static CALQUE_INLINE simd::pack<E, U> load(E const* p, int n) {
+        if constexpr (Masked) {
+            return simd::pack<E, U>::template load<U - 1>(p, n);
+        } else {
+            return simd::pack<E, U>::load(p);
         }
     }
 
@@ -83,7 +104,7 @@ private:
             folded = Op::combine(column_input<reduced>(column, row), folded);
         }
         T* const place = totals() + j;
-        detail::store<Masked>(place, Op::combine(folded, detail::load<Masked, U>(place, n)), n);
+        detail::store<Masked>(place, Op::combine(folded, load<Masked, U>(place, n)), n);
     }
 
     template <int Model, bool Masked, int U>
@@ -93,8 +114,7 @@ private:
         if constexpr (s.leaf >= 0) {
             int const index = Group::steps()[step].leaf;
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
-            return detail::load<Masked, U>(
-                static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset + j, n);
+            return load<Masked, U>(static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset + j, n);
         } else if constexpr (s.index >= 0) {
             using V = simd::pack<step_element<Group, Model>, U>;
             return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);
@@ -113,6 +133,16 @@ private:
     static constexpr auto work =
         list_with_models<reduction>([](int i) { return Group::steps()[i].varies_along_columns; },
                                     [](int i, int j) { return are_alike(Group::steps(), i, j); });
+
+    /// Instructions a register.
+    static constexpr int cost_of_work = [] {
+        int cost = 0;
+        for (int i = 0; i < reduction; ++i) {
+            graph::step const& s = Group::steps()[i];
+            cost += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+        }
+        return cost;
+    }();
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

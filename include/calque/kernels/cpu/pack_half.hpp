@@ -24,7 +24,10 @@ struct pack<T, U> : pack<std::uint16_t, U> {
         return pack(bits::generate(f));
     }
     CALQUE_INLINE static pack load(T const* p) { return pack(bits::load(words(p))); }
-    CALQUE_INLINE static pack load(T const* p, int n) { return pack(bits::load(words(p), n)); }
+    template <int Whole = 0>
+    CALQUE_INLINE static pack load(T const* p, int n) {
+        return pack(bits::template load<Whole>(words(p), n));
+    }
     CALQUE_INLINE static pack load_strided(T const* p, std::ptrdiff_t stride, int n) {
         return pack(bits::load_strided(words(p), stride, n));
     }

@@ -67,10 +67,17 @@ struct pack {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
     }
 
-    /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched.
+    /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched. `Whole`: groups
+    /// of which all elements are among them.
+    template <int Whole = 0>
     CALQUE_INLINE static pack load(T const* p, int n) {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA {
-            return detail::is_reached<i * lanes<T>>(n) ? simd::load_n(p + i * lanes<T>, n - i * lanes<T>) : reg<T>{};
+            constexpr int first = i * lanes<T>;
+            if constexpr (first < Whole * width) {
+                return simd::load(p + first);
+            } else {
+                return detail::is_reached<first>(n) ? simd::load_n(p + first, n - first) : reg<T>{};
+            }
         });
     }
 
@@ -178,9 +185,14 @@ struct pack<bool, U> {
     CALQUE_INLINE static pack load(bool const* p) {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools(p + i * width); });
     }
+    template <int Whole = 0>
     CALQUE_INLINE static pack load(bool const* p, int n) {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA {
-            return detail::is_reached<i * width>(n) ? load_bools_n(p + i * width, n - i * width) : 0u;
+            if constexpr (i < Whole) {
+                return load_bools(p + i * width);
+            } else {
+                return detail::is_reached<i * width>(n) ? load_bools_n(p + i * width, n - i * width) : 0u;
+            }
         });
     }
     CALQUE_INLINE static pack load_strided(bool const* p, std::ptrdiff_t stride) {
