@@ -4,8 +4,8 @@
 #     objdump -d --no-show-raw-insn -C OBJECT | awk -v set=SET -f check.awk bounds.txt -
 #
 # Prints each function that is out of bounds, and ends with 1 if there is one; with -v verbose=1, all figures.
-# A loop is what lies between a jump backwards and its target, unless the function returns there; the hot one has most
-# instructions on full registers.
+# A loop is what lies between a conditional jump backwards and its target (others come back from what the compiler put
+# behind the function), unless the function returns there; the hot one has most instructions on full registers.
 
 # Addresses are hexadecimal: filled up with zeros, they compare as strings.
 function padded(address) {
@@ -123,7 +123,7 @@ wanted && /^ *[0-9a-f]+:\t/ {
     gsub(/ /, "", halves[1])
     address_of[++instructions] = padded(halves[1])
     text_of[instructions] = substr($0, index($0, "\t") + 1)
-    if (text_of[instructions] ~ /^j/) {
+    if (text_of[instructions] ~ /^j[^m]/) {
         split(text_of[instructions], words, " ")
         if (words[2] ~ /^[0-9a-f]+$/ && padded(words[2]) <= address_of[instructions]) {
             first[++loops] = padded(words[2])

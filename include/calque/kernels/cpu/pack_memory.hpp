@@ -67,8 +67,8 @@ struct pack {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
     }
 
-    /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched. `Whole`: groups
-    /// of which all elements are among them.
+    /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched. `Whole`: so many
+    /// groups are whole, and not all.
     template <int Whole = 0>
     CALQUE_INLINE static pack load(T const* p, int n) {
         return generate([&](auto i) CALQUE_INLINE_LAMBDA {
@@ -76,7 +76,8 @@ struct pack {
             if constexpr (first < Whole * width) {
                 return simd::load(p + first);
             } else {
-                return detail::is_reached<first>(n) ? simd::load_n(p + first, n - first) : reg<T>{};
+                constexpr int in_part = first - Whole * width;
+                return detail::is_reached<in_part>(n - Whole * width) ? simd::load_n(p + first, n - first) : reg<T>{};
             }
         });
     }
@@ -191,7 +192,9 @@ struct pack<bool, U> {
             if constexpr (i < Whole) {
                 return load_bools(p + i * width);
             } else {
-                return detail::is_reached<i * width>(n) ? load_bools_n(p + i * width, n - i * width) : 0u;
+                return detail::is_reached<(i - Whole) * width>(n - Whole * width)
+                           ? load_bools_n(p + i * width, n - i * width)
+                           : 0u;
             }
         });
     }
