@@ -13,8 +13,9 @@ namespace kernels {
 
 /// Folds the rows of a group's space: the last step is the reduction, and the group's one result its row of totals.
 ///
-/// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1;
-/// so memory is read as it lies, and rounding errors grow with the number of rows over `rows_at_once`.
+/// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1, or
+/// in registers too if one block has all columns; so memory is read as it lies, and rounding errors grow with the
+/// number of rows over `rows_at_once`.
 template <class Group>
 class fused_columns {
 public:
@@ -29,8 +30,10 @@ public:
             simd::pack<T, groups> const none(identity);
             detail::store<masked>(kernel.totals() + j, none, n);
         });
-        for (std::ptrdiff_t i = 0; i < rows; i += rows_at_once) {
-            std::ptrdiff_t const end = i + rows_at_once < rows ? i + rows_at_once : rows;
+        constexpr int one_block = (has_ends_of_blocks() ? groups_at_once : 1) * simd::width;
+        std::ptrdiff_t const step = columns <= one_block ? rows : rows_at_once;
+        for (std::ptrdiff_t i = 0; i < rows; i += step) {
+            std::ptrdiff_t const end = i + step < rows ? i + step : rows;
             for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
                 kernel.template fold_block<masked, groups>(i, end, j, n);
             });
@@ -60,7 +63,7 @@ private:
         for (; j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
-        if constexpr (cost_of_work <= thresholds::cost_with_ends_of_blocks) {
+        if constexpr (has_ends_of_blocks()) {
             int const left = static_cast<int>(columns - j);
             int const groups = (left + simd::width - 1) / simd::width;
             simd::unroll<groups_at_once>([&](auto g) CALQUE_INLINE_LAMBDA {
@@ -89,6 +92,17 @@ private:
 
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
+        T* const place = totals() + j;
+        simd::pack<T, U> total = load<Masked, U>(place, n);
+        for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
+            std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
+            total = Op::combine(fold_rows<Masked, U>(i, end_of_piece, j, n), total);
+        }
+        detail::store<Masked>(place, total, n);
+    }
+
+    template <bool Masked, int U>
+    CALQUE_INLINE simd::pack<T, U> fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         simd::pack<T, U> folded(identity);
         for (std::ptrdiff_t i = first; i < end; ++i) {
             step_registers<Group, 1> row;
@@ -103,8 +117,7 @@ private:
             });
             folded = Op::combine(column_input<reduced>(column, row), folded);
         }
-        T* const place = totals() + j;
-        detail::store<Masked>(place, Op::combine(folded, load<Masked, U>(place, n)), n);
+        return folded;
     }
 
     template <int Model, bool Masked, int U>
@@ -134,15 +147,15 @@ private:
         list_with_models<reduction>([](int i) { return Group::steps()[i].varies_along_columns; },
                                     [](int i, int j) { return are_alike(Group::steps(), i, j); });
 
-    /// Instructions a register.
-    static constexpr int cost_of_work = [] {
-        int cost = 0;
+    /// Whether there is a walk for each number of groups that may be left behind the last block.
+    static constexpr bool has_ends_of_blocks() {
+        int cost = 0; // instructions a register
         for (int i = 0; i < reduction; ++i) {
             graph::step const& s = Group::steps()[i];
             cost += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
         }
-        return cost;
-    }();
+        return cost <= thresholds::cost_with_ends_of_blocks;
+    }
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>
