@@ -49,6 +49,13 @@ inline constexpr auto concatenations = [](auto a, auto b) {
 inline constexpr auto takes = [](auto x, auto at) {
     return std::tuple{take(x, at), take<-1>(x * 2, at) + 1, take(view(x, all(), 0), at)};
 };
+inline constexpr auto takes_of_three = [](auto x, auto at) {
+    return std::tuple{calque::take<0>(x, at), calque::take<1>(x, at), calque::take<2>(x, at)};
+};
+inline constexpr auto taken_sums_of_three = [](auto x, auto at) {
+    return calque::sum(square(calque::take<0>(x, at))) + calque::sum(square(calque::take<1>(x, at))) +
+           calque::sum(square(calque::take<2>(x, at)));
+};
 inline constexpr auto taken_sum = [](auto x, auto at) { return calque::sum(square(take(x, at)) * 0.5f); };
 inline constexpr auto indices = [](auto labels, auto x) {
     return std::tuple{calque::one_hot(labels, 7),
@@ -149,6 +156,24 @@ TEST_CASE("the gradient of elements at positions adds up") {
     check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 2>({6, 19}, 1), at);
     check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 1>({6}, 1), at);
     check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, xt::transpose(noise<float, 2>({19, 6}, 1)), at);
+}
+
+TEST_CASE("elements at positions along each of three axes, fewer and more than there are") {
+    for (auto const& e : {std::array<std::size_t, 3>{5, 4, 3}, {2, 30, 3}, {40, 2, 1}}) {
+        for (std::size_t const n : {1u, 3u, 50u}) {
+            CAPTURE(e[0]);
+            CAPTURE(n);
+            xtensor<float, 3> const x = noise<float, 3>(e, 1);
+            xtensor<std::int32_t, 1> const at = noise<std::int32_t, 1>({n}, 2);
+            xtensor<std::int32_t, 2> const table = noise<std::int32_t, 2>({2, n}, 3);
+            xtensor<float, 3> const turned = noise<float, 3>({e[2], e[0], e[1]}, 4);
+            auto const strided = xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0});
+            check_fused(takes_of_three, equal_bits, x, at);
+            check_fused(takes_of_three, equal_bits, strided, xt::transpose(table));
+            check_fused(calque::grad(taken_sums_of_three), tests::closeness{8, 1000}, x, at);
+            check_fused(calque::grad(taken_sums_of_three), tests::closeness{8, 1000}, strided, table);
+        }
+    }
 }
 
 TEST_CASE("one_hot, arange and their like") {

@@ -143,6 +143,18 @@ constexpr strides contiguous_strides(shape const& s) {
     return r;
 }
 
+/// Whether elements lie in row-major order without gaps.
+constexpr bool is_contiguous(shape const& extents, strides const& steps) {
+    std::int64_t expected = 1;
+    for (int axis = extents.rank - 1; axis >= 0; --axis) {
+        if (extents[axis] != 1 && steps[axis] != expected) {
+            return extents.size() == 0;
+        }
+        expected *= extents[axis];
+    }
+    return true;
+}
+
 /// `to = from`, of a shape that has just been written (words.hpp), and only the axes that there are.
 constexpr void copy_extents(shape& to, shape const& from) {
     to.rank = from.rank;

@@ -5,6 +5,9 @@
 #include <calque/graph/ops/movement.hpp>
 #include <calque/graph/ops/random.hpp>
 #include <calque/kernels/cpu/movement.hpp>
+#include <calque/kernels/cpu/pack_arithmetic.hpp>
+
+#include <type_traits>
 
 namespace calque {
 inline namespace v0 {
@@ -74,83 +77,141 @@ void place_slice(moved_value const& to, moved_value const& from, shape const& st
 
 namespace detail {
 
-/// The axes of an array without one of them.
-struct without_axis {
+/// Axes [first, end) of an array.
+struct some_axes {
     shape extents;
     strides steps;
 
-    without_axis(moved_value const& v, int first, int count) {
-        for (int axis = 0; axis < v.extents.rank; ++axis) {
-            if (axis < first || axis >= first + count) {
-                steps[extents.rank] = v.steps[axis];
-                extents.push_back(v.extents[axis]);
-            }
+    some_axes(moved_value const& v, int first, int end) {
+        for (int axis = first; axis < end; ++axis) {
+            steps[extents.rank] = v.steps[axis];
+            extents.push_back(v.extents[axis]);
         }
     }
 };
 
+/// Takes single elements: those of `from` that stand `step` apart, at `indices`, one after the other into `to`, for
+/// each place of the outer axes.
+template <class Element, class I>
+void take_single(std::byte* to, std::byte const* from, some_axes const& outer, std::ptrdiff_t step, extent_t n,
+                 moved_value const& indices) {
+    auto* const out = reinterpret_cast<Element*>(to);
+    auto const* const in = reinterpret_cast<Element const*>(from);
+    auto const* const index_data = reinterpret_cast<I const*>(indices.data);
+    extent_t const count = indices.extents.size();
+    if (outer.extents.rank == 1 && count < outer.extents[0]) { // the longer loop inside
+        kernels::for_each_index(indices.extents, indices.steps, index_data, [&](extent_t position, extent_t index) {
+            Element const* const column = in + kernels::existing_index(index, n) * step;
+            for (extent_t i = 0; i < outer.extents[0]; ++i) {
+                out[i * count + position] = column[i * outer.steps[0]];
+            }
+        });
+        return;
+    }
+    kernels::for_each_offset(outer.extents, outer.steps, [&](extent_t number, std::ptrdiff_t offset) {
+        Element* const row = out + number * count;
+        kernels::for_each_index(indices.extents, indices.steps, index_data, [&](extent_t position, extent_t index) {
+            row[position] = in[offset + kernels::existing_index(index, n) * step];
+        });
+    });
+}
+
 } // namespace detail
 
-/// The elements of `from` at `indices` along an axis, which `to` has the axes of the indices in place of.
+/// The elements of `from` at `indices` along an axis, which `to` has the axes of the indices in place of. `to` is
+/// contiguous.
 template <class I>
 void take_elements(moved_value const& to, moved_value const& from, moved_value const& indices, int axis,
                    std::size_t bytes) {
-    detail::without_axis const source(from, axis, 1);
-    detail::without_axis const target(to, axis, indices.extents.rank);
-    // Neighbouring indices are neighbours in `to`: it is contiguous.
-    extent_t const step = detail::without_axis(to, 0, axis + indices.extents.rank).extents.size();
-    if (from.extents[axis] == 0) {
+    extent_t const n = from.extents[axis];
+    if (n == 0) {
         clear(to, bytes);
         return;
     }
-    kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
-                            [&](extent_t position, extent_t index) {
-                                extent_t const at = kernels::existing_index(index, from.extents[axis]);
-                                auto const size = static_cast<std::ptrdiff_t>(bytes);
-                                kernels::copy_strided(source.extents, {to.data + position * step * size, target.steps},
-                                                      {from.data + at * from.steps[axis] * size, source.steps}, bytes);
-                            });
+    detail::some_axes const outer(from, 0, axis);
+    detail::some_axes const inner(from, axis + 1, from.extents.rank);
+    strides const dense = contiguous_strides(inner.extents);
+    bool const is_run = is_contiguous(inner.extents, inner.steps);
+    extent_t const run_elements = inner.extents.size();
+    std::ptrdiff_t const run_bytes = run_elements * static_cast<std::ptrdiff_t>(bytes);
+    std::ptrdiff_t const step = from.steps[axis];
+    if (run_elements == 1) {
+        switch (bytes) {
+        case 1: detail::take_single<std::uint8_t, I>(to.data, from.data, outer, step, n, indices); break;
+        case 2: detail::take_single<std::uint16_t, I>(to.data, from.data, outer, step, n, indices); break;
+        case 4: detail::take_single<std::uint32_t, I>(to.data, from.data, outer, step, n, indices); break;
+        default: detail::take_single<std::uint64_t, I>(to.data, from.data, outer, step, n, indices); break;
+        }
+        return;
+    }
+    kernels::for_each_offset(outer.extents, outer.steps, [&](extent_t number, std::ptrdiff_t offset) {
+        std::byte* const out = to.data + number * indices.extents.size() * run_bytes;
+        kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
+                                [&](extent_t position, extent_t index) {
+                                    std::ptrdiff_t const at = offset + kernels::existing_index(index, n) * step;
+                                    std::byte const* const source = from.data + at * static_cast<std::ptrdiff_t>(bytes);
+                                    std::byte* const target = out + position * run_bytes;
+                                    if (is_run) {
+                                        kernels::copy_bytes(target, source, static_cast<std::size_t>(run_bytes));
+                                    } else {
+                                        kernels::copy_strided(inner.extents, {target, dense}, {source, inner.steps},
+                                                              bytes);
+                                    }
+                                });
+    });
 }
 
 namespace detail {
 
-/// Adds elements to others of the same extents.
+/// Adds elements to others that lie one after the other.
 template <class T>
-void add_strided(shape const& extents, T* to, strides const& to_steps, T const* from, strides const& from_steps,
-                 int axis = 0) {
-    if (axis == extents.rank) {
-        *to = static_cast<T>(*to + *from);
-        return;
+void add_run(T* to, T const* from, extent_t n) {
+    extent_t i = 0;
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+        using pack = simd::pack<T, 1>;
+        for (; i + pack::size <= n; i += pack::size) {
+            (pack::load(to + i) + pack::load(from + i)).store(to + i);
+        }
     }
-    for (extent_t i = 0; i < extents[axis]; ++i) {
-        add_strided(extents, to + i * to_steps[axis], to_steps, from + i * from_steps[axis], from_steps, axis + 1);
+    for (; i < n; ++i) {
+        to[i] = static_cast<T>(to[i] + from[i]);
     }
 }
 
 } // namespace detail
 
-/// Zeros, plus `from` where a take with these indices reads them. Equal indices add up, so this runs in order.
+/// Zeros, plus `from` where a take with these indices reads them. Equal indices add up, so this runs in order. `to` is
+/// contiguous.
 template <class T, class I>
 void add_taken(moved_value const& to, moved_value const& from, moved_value const& indices, int axis) {
     clear(to, sizeof(T));
-    if (to.extents[axis] == 0) {
+    extent_t const n = to.extents[axis];
+    if (n == 0) {
         return;
     }
-    detail::without_axis const target(to, axis, 1);
-    detail::without_axis const source(from, axis, indices.extents.rank);
-    kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
-                            [&](extent_t position, extent_t index) {
-                                extent_t const at = kernels::existing_index(index, to.extents[axis]);
-                                std::ptrdiff_t offset = 0;
-                                extent_t left = position;
-                                for (int i = indices.extents.rank - 1; i >= 0; --i) {
-                                    offset += left % indices.extents[i] * from.steps[axis + i];
-                                    left /= indices.extents[i];
-                                }
-                                detail::add_strided(target.extents, reinterpret_cast<T*>(to.data) + at * to.steps[axis],
-                                                    target.steps, reinterpret_cast<T const*>(from.data) + offset,
-                                                    source.steps);
-                            });
+    int const end = axis + indices.extents.rank;
+    detail::some_axes const outer(from, 0, axis);
+    detail::some_axes const taken(from, axis, end);
+    detail::some_axes const inner(from, end, from.extents.rank);
+    bool const is_run = is_contiguous(inner.extents, inner.steps);
+    extent_t const run = inner.extents.size();
+    kernels::for_each_offset(outer.extents, outer.steps, [&](extent_t number, std::ptrdiff_t offset) {
+        T* const out = reinterpret_cast<T*>(to.data) + number * n * run;
+        T const* const in = reinterpret_cast<T const*>(from.data) + offset;
+        kernels::for_each_index(
+            indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
+            [&](extent_t position, extent_t index) {
+                T* const target = out + kernels::existing_index(index, n) * run;
+                T const* const source = in + kernels::offset_of(taken.extents, taken.steps, position);
+                if (is_run) {
+                    detail::add_run(target, source, run);
+                    return;
+                }
+                kernels::for_each_offset(inner.extents, inner.steps, [&](extent_t i, std::ptrdiff_t at) {
+                    target[i] = static_cast<T>(target[i] + source[at]);
+                });
+            });
+    });
 }
 
 } // namespace runtime

@@ -57,9 +57,10 @@ void for_each_line(moved_value const& numbers, strides const& x_steps, I const* 
 /// to[i] = from[numbers[i]], along axis 0; zeros where there is no such row. `to` is contiguous.
 template <class T, class I>
 void gather_rows(moved_value const& to, moved_value const& from, moved_value const& numbers) {
-    detail::without_axis const row(from, 0, 1);
+    detail::some_axes const row(from, 1, from.extents.rank);
     extent_t const width = row.extents.size();
     bool const is_scalar = row.extents.rank == 0;
+    bool const is_run = is_contiguous(row.extents, row.steps);
     T* out = reinterpret_cast<T*>(to.data);
     T const* const rows = reinterpret_cast<T const*>(from.data);
     strides const row_steps = contiguous_strides(row.extents);
@@ -72,6 +73,9 @@ void gather_rows(moved_value const& to, moved_value const& from, moved_value con
                 T const* const found = rows + (is_there ? static_cast<extent_t>(r) * from.steps[0] : 0);
                 if (is_scalar) {
                     *out = is_there ? *found : T();
+                } else if (is_there && is_run) {
+                    kernels::copy_bytes(reinterpret_cast<std::byte*>(out), reinterpret_cast<std::byte const*>(found),
+                                        static_cast<std::size_t>(width) * sizeof(T));
                 } else if (is_there) {
                     kernels::copy_strided(row.extents, {reinterpret_cast<std::byte*>(out), row_steps},
                                           {reinterpret_cast<std::byte const*>(found), row.steps}, sizeof(T));
@@ -135,8 +139,8 @@ void fold_segments(moved_value const& to, moved_value const& from, moved_value c
     T* const results = reinterpret_cast<T*>(to.data);
     std::fill(results, results + to.extents.size(), Op::template identity<T>);
     int const rank = numbers.extents.rank;
-    detail::without_axis const row(from, 0, rank);
-    detail::without_axis const target(to, 0, 1);
+    detail::some_axes const row(from, rank, from.extents.rank);
+    detail::some_axes const target(to, 1, to.extents.rank);
     std::ptrdiff_t const step = rank == 0 ? 0 : from.steps[rank - 1];
     detail::for_each_line(numbers, from.steps, reinterpret_cast<I const*>(numbers.data), 0, 0,
                           [&](I const* number, std::ptrdiff_t number_step, extent_t n, std::ptrdiff_t offset) {

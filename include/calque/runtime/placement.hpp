@@ -10,18 +10,6 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// Whether elements lie in row-major order without gaps.
-constexpr bool is_contiguous(shape const& extents, calque::strides const& steps) {
-    std::ptrdiff_t expected = 1;
-    for (int axis = extents.rank - 1; axis >= 0; --axis) {
-        if (extents[axis] != 1 && steps[axis] != expected) {
-            return extents.size() == 0;
-        }
-        expected *= extents[axis];
-    }
-    return true;
-}
-
 /// Whether two arrays of these extents lie alike: along an axis of extent 1 strides mean nothing.
 constexpr bool are_equal_strides(shape const& extents, calque::strides const& a, calque::strides const& b) {
     bool equal = true;

@@ -19,7 +19,7 @@ struct sum : reduction {
     template <class T>
     static constexpr T identity = T(0);
     template <class V>
-    static constexpr V combine(V x, V y) {
+    CALQUE_INLINE static constexpr V combine(V x, V y) {
         return x + y;
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, true); }
@@ -36,7 +36,7 @@ struct reduce_max : reduction {
     static constexpr T identity =
         std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
     template <class V>
-    static V combine(V x, V y) {
+    CALQUE_INLINE static V combine(V x, V y) {
         return math::maximum(x, y);
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, false); }
@@ -56,7 +56,7 @@ struct reduce_min : reduction {
     static constexpr T identity =
         std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
     template <class V>
-    static V combine(V x, V y) {
+    CALQUE_INLINE static V combine(V x, V y) {
         return math::minimum(x, y);
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, false); }
@@ -71,7 +71,7 @@ struct reduce_product : reduction {
     template <class T>
     static constexpr T identity = T(1);
     template <class V>
-    static constexpr V combine(V x, V y) {
+    CALQUE_INLINE static constexpr V combine(V x, V y) {
         return x * y;
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, true); }
@@ -86,7 +86,7 @@ struct first_index : reduction {
     template <class T>
     static constexpr T identity = std::numeric_limits<T>::max();
     template <class V>
-    static V combine(V x, V y) {
+    CALQUE_INLINE static V combine(V x, V y) {
         return math::minimum(x, y);
     }
     static constexpr shape infer(inference& in) { return infer_reduction(in, true); }

@@ -178,6 +178,16 @@ private:
         simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
     };
 
+    /// Whether a phase stores to an array that begins at an address.
+    template <int Phase>
+    static CALQUE_INLINE bool is_written(row_addresses const& at, void const* array) {
+        bool is = false;
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            is |= at.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
+        });
+        return is;
+    }
+
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
     /// several arrays lie anywhere then and L2 holds them, all but the last, their loads in whole lines. Returns where
     /// it ended.
@@ -199,18 +209,20 @@ private:
         if constexpr (reads.size > 1) { // one load waits no longer for two lines than for a permutation
             row_lines lines{at, {}};
             std::ptrdiff_t into_lines = 0;
+            bool is_rewritten = false; // the next line would have what was just stored, in part: such a load waits
             unroll_steps<0, reads.size>([&](auto k) CALQUE_INLINE_LAMBDA {
                 constexpr int step = program::template reads<Phase>.at[k];
                 constexpr int leaf = step_v<Group, step>.leaf;
                 lines.offsets[leaf] =
                     simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
                 into_lines |= lines.offsets[leaf].elements;
+                is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(at, at.leaves[leaf]);
             });
             constexpr int U =
                 groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
             step_registers<Group, U> wide;
-            bool const in_lines = into_lines != 0 && columns_ <= thresholds::most_columns_in_lines;
+            bool const in_lines = into_lines != 0 && !is_rewritten && columns_ <= thresholds::most_columns_in_lines;
             for (; in_lines && j + block + simd::width <= columns_; j += block) {
                 run_block<Phase, false>(wide, lines, i, j, 0);
             }

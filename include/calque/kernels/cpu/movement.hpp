@@ -218,19 +218,37 @@ constexpr extent_t to_extent(I index) {
     }
 }
 
+/// Where the element of some number, in row-major order, stands.
+inline std::ptrdiff_t offset_of(shape const& extents, strides const& steps, extent_t number) {
+    std::ptrdiff_t offset = 0;
+    for (int axis = extents.rank - 1; axis > 0; --axis) {
+        offset += number % extents[axis] * steps[axis];
+        number /= extents[axis];
+    }
+    return extents.rank == 0 ? 0 : offset + number * steps[0];
+}
+
+/// Calls `f(position, offset)` for all elements of an array, in row-major order; `position` is their number.
+template <class F>
+void for_each_offset(shape const& extents, strides const& steps, F&& f) {
+    extent_t const n = extents.size();
+    bool const is_one_run = is_contiguous(extents, steps);
+    int const last = extents.rank - 1;
+    extent_t const run = is_one_run ? n : extents[last];
+    std::ptrdiff_t const step = is_one_run ? 1 : steps[last];
+    for (extent_t first = 0; first < n; first += run) {
+        std::ptrdiff_t const offset = is_one_run ? 0 : offset_of(extents, steps, first);
+        for (extent_t i = 0; i < run; ++i) {
+            f(first + i, offset + i * step);
+        }
+    }
+}
+
 /// Calls `f(position, index)` for all indices of an integer array, in row-major order; `position` is their number.
 template <class I, class F>
 void for_each_index(shape const& extents, strides const& steps, I const* indices, F&& f) {
-    extent_t const n = extents.size();
-    for (extent_t position = 0; position < n; ++position) {
-        std::ptrdiff_t offset = 0;
-        extent_t left = position;
-        for (int axis = extents.rank - 1; axis >= 0; --axis) {
-            offset += left % extents[axis] * steps[axis];
-            left /= extents[axis];
-        }
-        f(position, to_extent(indices[offset]));
-    }
+    for_each_offset(extents, steps,
+                    [&](extent_t position, std::ptrdiff_t offset) { f(position, to_extent(indices[offset])); });
 }
 
 } // namespace kernels

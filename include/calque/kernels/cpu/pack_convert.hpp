@@ -10,7 +10,14 @@ namespace simd {
 
 namespace detail {
 
-// As many lanes of another type. Floating to and from 8 or 16 bits goes over int32, as the instructions do.
+// The integer of 2 or 4 bytes on the way from one type to another.
+template <class From, int Bytes>
+using integer_between =
+    std::conditional_t<Bytes == 2, std::conditional_t<std::is_signed_v<From>, std::int16_t, std::uint16_t>,
+                       std::conditional_t<std::is_signed_v<From>, std::int32_t, std::uint32_t>>;
+
+// As many lanes of another type. Floating to and from 8 or 16 bits goes over int32, as the instructions do, and
+// integers go to twice or half their size at a time: longer ways g++ 12 goes lane by lane.
 template <class To, class R>
 CALQUE_INLINE vec<To, lanes_of<R>> convert_lanes(R x) {
     using From = element_of<R>;
@@ -18,9 +25,13 @@ CALQUE_INLINE vec<To, lanes_of<R>> convert_lanes(R x) {
     if constexpr (std::same_as<To, From>) {
         return x;
     } else if constexpr (std::floating_point<From> && std::integral<To> && sizeof(To) < 4) {
-        return __builtin_convertvector(__builtin_convertvector(x, vec<std::int32_t, n>), vec<To, n>);
+        return convert_lanes<To>(__builtin_convertvector(x, vec<std::int32_t, n>));
     } else if constexpr (std::integral<From> && std::floating_point<To> && sizeof(From) < 4) {
-        return __builtin_convertvector(__builtin_convertvector(x, vec<std::int32_t, n>), vec<To, n>);
+        return __builtin_convertvector(convert_lanes<std::int32_t>(x), vec<To, n>);
+    } else if constexpr (std::integral<From> && std::integral<To> && sizeof(To) > 2 * sizeof(From)) {
+        return convert_lanes<To>(__builtin_convertvector(x, vec<integer_between<From, 2 * sizeof(From)>, n>));
+    } else if constexpr (std::integral<From> && std::integral<To> && sizeof(From) > 2 * sizeof(To)) {
+        return convert_lanes<To>(__builtin_convertvector(x, vec<integer_between<From, sizeof(From) / 2>, n>));
     } else {
         return __builtin_convertvector(x, vec<To, n>);
     }
