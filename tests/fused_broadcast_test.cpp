@@ -70,6 +70,29 @@ TEST_CASE("matrices in every layout") {
     check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(3, 4)), z);
 }
 
+TEST_CASE("last extents that are known to be 1") {
+    using calque::dyn;
+    for (std::size_t const n : {0u, 1u, 2u, 16u, 17u, 100u}) {
+        CAPTURE(n);
+        xtensor<float, 2> const x = noise<float, 2>({n, 1}, 1), y = noise<float, 2>({n, 1}, 2);
+        xtensor<float, 2> const one = noise<float, 2>({1, 1}, 3), wide = noise<float, 2>({n, 5}, 4);
+        check_fused(chain, equal_bits, with_shape<dyn, 1>(x), with_shape<dyn, 1>(y));
+        check_fused(chain, equal_bits, with_shape<dyn, 1>(x), with_shape<1, 1>(one));
+        check_fused(chain, equal_bits, with_shape<dyn, 1>(x), with_shape<dyn, 1>(one)); // stretched by the call
+        check_fused(affine, equal_bits, with_shape<dyn, 1>(one), with_shape<dyn, 1>(y), with_shape<dyn, 1>(x));
+        check_fused(chain, equal_bits, with_shape<dyn, 1>(xt::view(wide, xt::all(), xt::range(2, 3))),
+                    with_shape<dyn, 1>(x));
+        check_fused(affine, equal_bits, wide, with_shape<dyn, 1>(x), with_shape<dyn, 1>(y));
+        xtensor<float, 4> const a = noise<float, 4>({3, n, 1, 1}, 5), b = noise<float, 4>({3, 1, 1, 1}, 6);
+        check_fused(chain, equal_bits, with_shape<dyn, dyn, 1, 1>(a), with_shape<dyn, dyn, 1, 1>(b));
+        check_fused(chain, equal_bits, with_shape<3, dyn, 1, 1>(a), with_shape<3, 1, 1, 1>(b));
+        check_fused([](auto m, auto w, auto v) { return sigmoid(matmul(m, w) * 2.f + v); }, tests::closeness{8, 16},
+                    wide, noise<float, 1>({5}, 7), noise<float, 1>({n}, 8));
+        check_fused([](auto m, auto w) { return calque::sum<0>(sigmoid(matmul(m, w))); },
+                    tests::closeness{8, 16 * static_cast<double>(n)}, wide, noise<float, 1>({5}, 7));
+    }
+}
+
 TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
     for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
         for (std::size_t const columns : {0u, 1u, 16u, 33u, 70u}) {

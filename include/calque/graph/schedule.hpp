@@ -49,6 +49,22 @@ struct group {
     int first_result = 0, result_count = 0; // stored values that it makes
 };
 
+/// The axis of a group's space at which the columns of its kernel begin: those behind the axes that are folded; of
+/// reductions along rows those that are folded; else the last axis, or that before last ones that are known to be 1.
+constexpr int first_column_axis(group const& x, calque::shape const& space) {
+    if (x.kind == group_kind::columns) {
+        return x.first_reduced_axis + x.reduced_axes;
+    }
+    if (x.reduced_axes != 0) {
+        return space.rank - x.reduced_axes;
+    }
+    int axis = space.rank - 1;
+    while (x.kind == group_kind::rows && axis > 0 && space[axis] == 1) {
+        --axis;
+    }
+    return axis;
+}
+
 /// Who owns the memory of a stored value.
 enum class storage_kind : std::uint8_t {
     argument, // the caller

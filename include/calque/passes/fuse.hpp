@@ -238,8 +238,13 @@ private:
         return p.reduction < 0 && holds_its_values(p) && fits(n.shape, p);
     }
 
-    /// A tile of a product does not hold whole rows.
-    static constexpr bool holds_its_values(place const& p) { return p.product < 0 || p.reduced_axes == 0; }
+    /// Whether a kernel has its values for other work: a tile of a product does not hold whole rows, and of a product
+    /// of one column, a vector, it holds one element in each register.
+    constexpr bool holds_its_values(place const& p) const {
+        return p.product < 0 || (p.reduced_axes == 0 && !is_one_column(g_.shapes[p.space]));
+    }
+
+    static constexpr bool is_one_column(shape const& space) { return space[space.rank - 1] == 1; }
 
     /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself. Such
     /// inputs meet here: they have the same extents from now on.

@@ -319,9 +319,7 @@ private:
     /// Along which axes of the group's space a leaf of this shape varies: an extent of 1 does not.
     constexpr void mark_variation(step& s, calque::shape const& extents, group const& x) const {
         int const rank = g_.shapes[x.space].rank;
-        int const columns_from = x.kind == group_kind::columns ? x.first_reduced_axis + x.reduced_axes
-                                 : x.reduced_axes == 0         ? rank - 1
-                                                               : rank - x.reduced_axes;
+        int const columns_from = graph::first_column_axis(x, g_.shapes[x.space]);
         for (int axis = 0; axis < extents.rank; ++axis) {
             if (extents[axis] != 1) {
                 (axis + rank - extents.rank >= columns_from ? s.varies_along_columns : s.varies_along_rows) = true;

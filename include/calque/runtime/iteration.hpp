@@ -3,7 +3,10 @@
 #pragma once
 
 #include <calque/graph/graph.hpp>
+#include <calque/graph/schedule.hpp>
 #include <calque/runtime/placement.hpp>
+
+#include <algorithm>
 
 namespace calque {
 inline namespace v0 {
@@ -15,17 +18,16 @@ struct axis_ranges {
     bool may_merge_into_columns = false; // no reduction ties a meaning to where the columns begin
     bool rows_are_reduced = false;       // one stride must lead through all rows
 
-    static constexpr axis_ranges of(graph::group const& x, int rank) {
-        if (x.kind == graph::group_kind::columns) {
-            return {x.first_reduced_axis, x.first_reduced_axis + x.reduced_axes, rank, false, true};
-        }
+    /// `space`: as it is declared.
+    static constexpr axis_ranges of(graph::group const& x, shape const& space) {
         if (x.kind == graph::group_kind::product) {
-            return {0, 1, rank};
+            return {0, 1, space.rank};
         }
-        if (x.reduced_axes != 0) {
-            return {0, rank - x.reduced_axes, rank};
+        int const first_column = std::max(graph::first_column_axis(x, space), 0);
+        if (x.kind == graph::group_kind::columns) {
+            return {x.first_reduced_axis, first_column, space.rank, false, true};
         }
-        return {0, rank == 0 ? 0 : rank - 1, rank, true};
+        return {0, first_column, space.rank, x.reduced_axes == 0};
     }
 };
 

@@ -269,7 +269,7 @@ private:
         }
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
-        axis_ranges axes = axis_ranges::of(x, space.rank);
+        axis_ranges axes = axis_ranges::of(x, in_.g.shapes[x.space]);
         int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 

@@ -94,14 +94,16 @@ private:
     graph::schedule_view s_;
 };
 
-/// Whether a leaf of a group may have one element a row though its steps vary along the columns: its last extent is
+/// Whether a leaf of a group may have one element a row though its steps vary along the columns: their extent is
 /// dynamic, and so 1 in some call.
 constexpr bool is_open(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
     bool any = false;
+    shape const& space = g.shapes[x.space];
+    int const from_end = x.reduced_axes != 0 ? 1 : space.rank - graph::first_column_axis(x, space);
     for (int i = 0; i < x.step_count; ++i) {
         graph::step const& step = s.steps[x.first_step + i];
         shape const& declared = g.shape(step.node);
-        any |= step.leaf >= 0 && step.varies_along_columns && declared[declared.rank - 1] == dyn;
+        any |= step.leaf >= 0 && step.varies_along_columns && declared[declared.rank - from_end] == dyn;
     }
     return any && x.leaf_count > 1;
 }
