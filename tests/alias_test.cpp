@@ -28,7 +28,7 @@ inline constexpr auto mixed_up = [](auto a, auto b) { return std::tuple{b * 2, a
 inline constexpr auto total_and_rest = [](auto x) {
     return std::tuple{calque::sum<-1>(x), x - calque::max<-1>(x, calque::keepdims)};
 };
-inline constexpr auto every_other = [](auto x) { return view(x, calque::range(0, calque::graph::to_the_end, 2)) + 1; };
+inline constexpr auto every_other = [](auto x) { return view(x, calque::range(0, calque::to_the_end, 2)) + 1; };
 inline constexpr auto widened = [](auto x) { return calque::cast<double>(x) * 2; };
 inline constexpr auto adam = [](auto p, auto m, auto v, auto g, auto rate) {
     auto const new_m = 0.9f * m + 0.1f * g;

@@ -172,7 +172,7 @@ TEST_CASE_TEMPLATE("kernels are the interpreter's, bit by bit", T, half, bfloat1
     auto const places = [](auto x, auto y, auto row) {
         auto const both = calque::concatenate<0>(x, transpose(transpose(y)));
         return std::tuple{calque::flip<1>(both),
-                          calque::view(both, calque::range(0, calque::dyn, 2)),
+                          calque::view(both, calque::range(0, calque::to_the_end, 2)),
                           calque::pad(x, 0.5, calque::padding{1, 1}),
                           calque::sort<-1>(x),
                           calque::argsort<-1>(y),

@@ -62,10 +62,13 @@ constexpr X transpose(X const& x) {
     }
 }
 
+/// The stop of a range that ends with the last element: `range(1, to_the_end)`.
+using graph::to_the_end;
+
 /// The indices [start, stop) of an axis, every `step`-th; negative ones count from the end.
 struct range {
     extent_t start = 0;
-    extent_t stop = graph::to_the_end;
+    extent_t stop = to_the_end;
     extent_t step = 1;
 
     constexpr range() = default;

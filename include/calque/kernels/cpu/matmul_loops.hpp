@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Products of integers: plain loops whose inner one is contiguous where the operands allow it, for the compiler to
-// vectorise. Integer products are rare and exact in any order; they get no tiles of their own.
+// Products of integers: loops whose inner one is contiguous where the operands allow it. Integer products are rare and
+// exact in any order; they get no tiles of their own.
 #pragma once
 
 #include <calque/kernels/cpu/matmul_result.hpp>
+#include <calque/kernels/cpu/pack_arithmetic.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,14 +42,16 @@ void multiply_by_loops(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, mat
                 for (std::ptrdiff_t d = 0; d < k; ++d) {
                     sum_type const factor = static_cast<sum_type>(*a.at(i, d));
                     T const* const y = b.at(d, j);
-                    if (b.column_stride == 1) {
-                        for (std::ptrdiff_t c = 0; c < columns; ++c) {
-                            sums[c] += factor * static_cast<sum_type>(y[c]);
+                    std::ptrdiff_t c = 0;
+                    if constexpr (sizeof(T) == sizeof(sum_type)) {
+                        using pack = simd::pack<sum_type, 1>;
+                        for (; b.column_stride == 1 && c + pack::size <= columns; c += pack::size) {
+                            pack const x = pack::load(reinterpret_cast<sum_type const*>(y + c));
+                            (pack::load(sums + c) + pack(factor) * x).store(sums + c);
                         }
-                    } else {
-                        for (std::ptrdiff_t c = 0; c < columns; ++c) {
-                            sums[c] += factor * static_cast<sum_type>(y[c * b.column_stride]);
-                        }
+                    }
+                    for (; c < columns; ++c) {
+                        sums[c] += factor * static_cast<sum_type>(y[c * b.column_stride]);
                     }
                 }
             }
