@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kernels that copy elements to other places. They know the size of an element, not its type.
 //
-// Rows that are contiguous on both sides go through memcpy, transpositions through register tiles; what is left (both
-// sides strided along every axis) is copied one element at a time, which has no SIMD form that pays.
+// Rows that are contiguous on both sides go through memcpy, transpositions through register tiles, every second element
+// and reversed rows through permutations; what is left is copied one element at a time.
 #pragma once
 
 #include <calque/core/shape.hpp>
@@ -28,7 +28,32 @@ struct strided_source {
 
 namespace detail {
 
-/// Elements `step` apart, one by one.
+/// Every second element, or all in reverse order, a register at a time: as many as whole registers make. Returns how
+/// many.
+template <class T>
+extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t from_step, extent_t n) {
+    constexpr int lanes = simd::lanes<T>;
+    extent_t i = 0;
+    if (from_step == 2) {
+        for (; i + lanes < n; i += lanes) { // the last registers would end behind the last element
+            simd::reg<T> const a = simd::load(from + 2 * i);
+            simd::reg<T> const b = simd::load(from + 2 * i + lanes);
+            simd::store(to + i, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+                            return __builtin_shufflevector(a, b, (2 * lane.value)...);
+                        }));
+        }
+    } else if (from_step == -1) {
+        for (; i + lanes <= n; i += lanes) {
+            simd::reg<T> const a = simd::load(from - i - (lanes - 1));
+            simd::store(to + i, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+                            return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
+                        }));
+        }
+    }
+    return i;
+}
+
+/// Elements `step` apart, one by one where no permutation serves.
 template <class T>
 void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step, extent_t n) {
     T* const out = reinterpret_cast<T*>(to);
@@ -40,7 +65,11 @@ void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
         }
         return;
     }
-    for (extent_t i = 0; i < n; ++i) {
+    extent_t i = 0;
+    if constexpr (sizeof(T) >= 4) {
+        i = to_step == 1 ? copy_by_permutations(out, in, from_step, n) : 0;
+    }
+    for (; i < n; ++i) {
         out[i * to_step] = in[i * from_step];
     }
 }
