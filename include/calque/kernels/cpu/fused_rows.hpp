@@ -2,6 +2,7 @@
 // The kernel of a fused group over rows: elementwise work, reductions along rows, and what consumes them, row by row.
 #pragma once
 
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -450,6 +451,8 @@ private:
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
                     }
+                } else if constexpr (is_light(Phase) && uses_of(model) > 1) {
+                    column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(row + j, n));
                 } else {
                     column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
                 }
@@ -475,6 +478,17 @@ private:
                 detail::store<Masked>(row + j, column_input<step>(column, row_), n);
             }
         });
+    }
+
+    /// How often other steps read a step.
+    static constexpr int uses_of(int step) {
+        int uses = 0;
+        for (int i = 0; i < Group::step_count; ++i) {
+            for (int k = 0; k < Group::steps()[i].input_count; ++k) {
+                uses += Group::steps()[i].inputs[k] == step;
+            }
+        }
+        return uses;
     }
 
     template <int Model>

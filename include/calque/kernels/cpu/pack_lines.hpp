@@ -7,7 +7,7 @@
 #pragma once
 
 #include <calque/core/dtype.hpp>
-#include <calque/kernels/cpu/pack_memory.hpp>
+#include <calque/kernels/cpu/loaded_once.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -52,7 +52,7 @@ CALQUE_INLINE pack<T, U> load_lines(T const* p, line_offset const& offset) {
     __m512i line[registers + 1];
     unroll<registers + 1>([&](auto i) CALQUE_INLINE_LAMBDA {
         line[i] = _mm512_loadu_si512(first + i * lanes<T>);
-        asm("" : "+v"(line[i])); // once: g++ 12 reads a line again as the memory operand of the permutation before
+        keep_in_register(line[i]);
     });
     return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
         if constexpr (sizeof(T) == 4) {
