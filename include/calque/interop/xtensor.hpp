@@ -66,8 +66,8 @@ struct xtensor_access {
     static constexpr bool column_major = is_whole_xtensor_v<A> && A::static_layout == xt::layout_type::column_major;
     static constexpr bool resizable = is_xtensor_container_v<A>;
 
-    static auto data(A const& a) { return a.data() + a.data_offset(); }
-    static auto data(A& a) { return a.data() + a.data_offset(); }
+    static auto data(A const& a) { return first_element(a); }
+    static auto data(A& a) { return first_element(a); }
     static int run_time_rank(A const& a) { return static_cast<int>(a.dimension()); }
     static extent_t extent(A const& a, int axis) {
         return static_cast<extent_t>(a.shape()[static_cast<std::size_t>(axis)]);
@@ -92,6 +92,18 @@ struct xtensor_access {
             if (!(actual == wanted)) {
                 throw_not_resizable(actual, wanted);
             }
+        }
+    }
+
+private:
+    /// Views of an array without elements may begin nowhere, where an offset means nothing.
+    template <class Array>
+    static auto first_element(Array& a) {
+        if constexpr (is_whole_xtensor_v<A>) {
+            return a.data() + a.data_offset();
+        } else {
+            auto* const base = a.data();
+            return base == nullptr ? base : base + a.data_offset();
         }
     }
 };
