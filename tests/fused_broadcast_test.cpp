@@ -10,6 +10,7 @@
 namespace {
 
 using calque::dim;
+using calque::dyn;
 using calque::with_shape;
 using tests::check_fused;
 using tests::equal_bits;
@@ -135,6 +136,36 @@ TEST_CASE("operands of which only the call knows that they have one element a ro
     CHECK(plan.find("copy") == std::string::npos);
     CHECK(plan.find("one element a row") != std::string::npos);
     CHECK(f.plan(x, x, x).text().find("one element a row") == std::string::npos);
+}
+
+TEST_CASE("many rows of a few columns, of which some operands have one") {
+    for (std::size_t const rows : {31u, 32u, 127u, 128u, 131u, 500u}) {
+        for (std::size_t const columns : {1u, 2u, 3u, 7u, 16u, 17u, 48u, 97u, 128u, 129u}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            xtensor<float, 2> const x = noise<float, 2>({rows, columns}, 1);
+            xtensor<float, 1> const scale = noise<float, 1>({columns}, 2), shift = noise<float, 1>({columns}, 3);
+            xtensor<float, 2> const row = noise<float, 2>({1, columns}, 4);
+            check_fused(affine, equal_bits, x, scale, shift);
+            check_fused(affine, equal_bits, scale, x, row);
+            check_fused(affine, equal_bits, x, x, row);
+            check_fused(affine, equal_bits, xtensor<double, 2>(x), xtensor<double, 1>(scale), 0.5);
+            check_fused(of_types, equal_bits, xtensor<int, 2>(100.f * x), xtensor<bool, 1>(scale > 0.f), shift);
+            check_fused(chain, equal_bits, x, row);
+            check_fused(chain, equal_bits, xt::view(x, xt::all(), xt::range(0, columns / 2)),
+                        xt::view(scale, xt::range(0, columns / 2)));
+            check_fused(broadcast, equal_bits, x, scale, noise<float, 2>({rows, 1}, 5), 0.25f);
+        }
+    }
+    xtensor<float, 3> pixels = noise<float, 3>({20, 30, 3}, 1);
+    xtensor<float, 1> const color = noise<float, 1>({3}, 2);
+    check_fused(affine, equal_bits, pixels, color, color);
+    check_fused(affine, equal_bits, pixels, noise<float, 3>({20, 1, 3}, 3), color);
+    check_fused(affine, equal_bits, with_shape<dyn, dyn, 3>(pixels), with_shape<3>(color), with_shape<3>(color));
+    check_fused(affine, equal_bits, with_shape<20, 30, 3>(pixels), with_shape<3>(color), with_shape<3>(color));
+    xtensor<float, 3> const expected = calque::function(affine)(pixels, color, color);
+    calque::function(affine).into(pixels, pixels, color, color);
+    CHECK(pixels == expected);
 }
 
 TEST_CASE("broadcasts of static and named extents") {

@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/fused_short_rows.hpp>
+#include <calque/kernels/cpu/repeated_rows.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
 
 namespace calque {
@@ -89,6 +90,11 @@ public:
         if constexpr (has_wide || has_narrow) {
             if (variant == row_variant::lanes_along_rows) {
                 run_split(a, rows, columns);
+                return;
+            }
+        }
+        if constexpr (!OneRow && repeated_rows<Group>::may_run()) {
+            if (repeated_rows<Group>::run(a, rows, columns)) {
                 return;
             }
         }
