@@ -48,6 +48,8 @@ inline constexpr auto both_ways = [](auto x) {
     return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims));
 };
 
+inline constexpr auto costly_columns = [](auto x, auto scale) { return calque::sum<0>(tanh(x * scale)); };
+
 inline constexpr auto counted_columns = [](auto x) { return calque::sum<0>(calque::cast<float>(x)); };
 
 } // namespace
@@ -82,6 +84,37 @@ TEST_CASE("columns behind the last block, of narrow and wide elements") {
         check_fused(counted_columns, equal_bits, halves);
         check_fused(column_sums, closeness{4, 80}, noise<double, 2>({19, n}, 1));
     }
+}
+
+TEST_CASE("many rows of a few columns") {
+    for (std::size_t const m : {63u, 64u, 255u, 256u, 261u, 600u}) {
+        for (std::size_t const n : {1u, 2u, 3u, 5u, 8u, 12u, 13u, 17u, 48u, 63u, 64u, 65u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            matrix const x = noise<float, 2>({m, n}, 1);
+            check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, x);
+            check_fused(column_extremes, equal_bits, x);
+            check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)}, x, noise<float, 1>({n}, 2));
+            check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)}, noise<double, 2>({m, n}, 1),
+                        noise<double, 2>({1, n}, 2));
+            check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)},
+                        xt::view(x, xt::all(), xt::range(0, n / 2)), noise<float, 1>({n / 2}, 2));
+            check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({m, n}, 1));
+        }
+    }
+    for (std::size_t const m : {256u, 1000u}) { // whole numbers: exact in any order
+        xtensor<calque::half, 2> halves({m, 3});
+        for (std::size_t i = 0; i < halves.size(); ++i) {
+            halves.flat(i) = calque::half(static_cast<float>(i % 11));
+        }
+        check_fused(counted_columns, equal_bits, halves);
+        check_fused(counted_columns, equal_bits, xtensor<bool, 2>(noise<float, 2>({m, 5}, 1) > 0.f));
+    }
+    matrix x = noise<float, 2>({500, 3}, 1);
+    x(499, 1) = x(7, 2) = std::numeric_limits<float>::quiet_NaN();
+    x(3, 1) = std::numeric_limits<float>::infinity();
+    check_fused(column_extremes, equal_bits, x);
+    check_fused(of_three, closeness{4, 6000}, noise<float, 3>({30, 20, 3}, 1));
 }
 
 TEST_CASE("columns of strided arrays") {

@@ -2,7 +2,7 @@
 // The kernel of a fused group that reduces over rows: elementwise work, folded into one row of totals.
 #pragma once
 
-#include <calque/kernels/cpu/fused_arguments.hpp>
+#include <calque/kernels/cpu/joined_rows.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
@@ -23,21 +23,14 @@ public:
 
     static constexpr int step_count = Group::step_count;
 
-    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        fused_columns kernel(a);
-        kernel.template compute_row_values<false>(kernel.row_, 0);
-        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-            simd::pack<T, groups> const none(identity);
-            detail::store<masked>(kernel.totals() + j, none, n);
-        });
-        constexpr int one_block = (has_ends_of_blocks() ? groups_at_once : 1) * simd::width;
-        std::ptrdiff_t const step = columns <= one_block ? rows : rows_at_once;
-        for (std::ptrdiff_t i = 0; i < rows; i += step) {
-            std::ptrdiff_t const end = i + step < rows ? i + step : rows;
-            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-                kernel.template fold_block<masked, groups>(i, end, j, n);
-            });
+    static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (may_be_joined) {
+            bool const are_narrow = columns != 0 && columns <= most_columns_joined;
+            if (are_narrow && rows >= least_rows_joined && fold_joined(a, rows, columns)) {
+                return;
+            }
         }
+        fold(a, rows, columns);
     }
 
 private:
@@ -50,9 +43,69 @@ private:
     using T = step_element<Group, reduction>;
     static constexpr T identity = Op::template identity<T>;
 
+    /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
+    /// block.
+    static constexpr bool is_light() {
+        int cost = 0; // instructions a register
+        for (int i = 0; i < reduction; ++i) {
+            graph::step const& s = Group::steps()[i];
+            cost += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+        }
+        return cost <= thresholds::cost_of_a_light_fold;
+    }
+
+    // (A light fold of some dozen columns walks down them as fast as it loads.)
+    static constexpr std::ptrdiff_t least_rows_joined =
+        is_light() ? thresholds::least_rows_of_light_joined_folds : thresholds::least_rows_of_joined_folds;
+    static constexpr std::ptrdiff_t most_columns_joined =
+        is_light() ? thresholds::most_columns_of_light_joined_folds * simd::width / 16
+                   : thresholds::most_columns_of_joined_folds;
+    static constexpr bool may_be_joined =
+        joined_rows<Group>::may_join(reduction, least_rows_joined, most_columns_joined);
+
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
 
     CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
+
+    static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        fused_columns kernel(a);
+        kernel.template compute_row_values<false>(kernel.row_, 0);
+        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+            simd::pack<T, groups> const none(identity);
+            detail::store<masked>(kernel.totals() + j, none, n);
+        });
+        constexpr int one_block = (is_light() ? groups_at_once : 1) * simd::width;
+        std::ptrdiff_t const step = columns <= one_block ? rows : rows_at_once;
+        for (std::ptrdiff_t i = 0; i < rows; i += step) {
+            std::ptrdiff_t const end = i + step < rows ? i + step : rows;
+            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+                kernel.template fold_block<masked, groups>(i, end, j, n);
+            });
+        }
+    }
+
+    /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
+    static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        constexpr std::ptrdiff_t one_block = groups_at_once * simd::width;
+        joined_rows<Group> joined(a, rows, columns, one_block);
+        if (joined.at_once == 0) {
+            return false;
+        }
+        alignas(64) T memory[std::max(one_block, most_columns_joined * simd::width)];
+        T const* const parts = memory;
+        joined.whole.results[0] = memory;
+        fold(joined.rest, joined.rows_left, columns);
+        fold(joined.whole, joined.whole_rows, joined.whole_columns);
+        T* const totals = static_cast<T*>(a.results[0]);
+        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+            simd::pack<T, groups> total = load<masked, groups>(totals + j, n);
+            for (std::ptrdiff_t part = j; part < joined.whole_columns; part += columns) {
+                total = Op::combine(load<masked, groups>(parts + part, n), total);
+            }
+            detail::store<masked>(totals + j, total, n);
+        });
+        return true;
+    }
 
     /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group may have
     /// lanes beyond the `n` columns that are left.
@@ -63,7 +116,7 @@ private:
         for (; j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
-        if constexpr (has_ends_of_blocks()) {
+        if constexpr (is_light()) {
             int const left = static_cast<int>(columns - j);
             int const groups = (left + simd::width - 1) / simd::width;
             simd::unroll<groups_at_once>([&](auto g) CALQUE_INLINE_LAMBDA {
@@ -146,16 +199,6 @@ private:
     static constexpr auto work =
         list_with_models<reduction>([](int i) { return Group::steps()[i].varies_along_columns; },
                                     [](int i, int j) { return are_alike(Group::steps(), i, j); });
-
-    /// Whether there is a walk for each number of groups that may be left behind the last block.
-    static constexpr bool has_ends_of_blocks() {
-        int cost = 0; // instructions a register
-        for (int i = 0; i < reduction; ++i) {
-            graph::step const& s = Group::steps()[i];
-            cost += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
-        }
-        return cost <= thresholds::cost_with_ends_of_blocks;
-    }
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

@@ -4,7 +4,7 @@
 
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/fused_short_rows.hpp>
-#include <calque/kernels/cpu/repeated_rows.hpp>
+#include <calque/kernels/cpu/joined_rows.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
 
 namespace calque {
@@ -57,6 +57,13 @@ class row_kernel {
     static constexpr bool has_kernel_of_one_row =
         !is_static(rows_known) && !traits.reduces && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
 
+    static constexpr std::ptrdiff_t least_rows_joined = row_program<Group>::plan.cost[0] <= thresholds::light_phase
+                                                            ? thresholds::least_light_rows_joined
+                                                            : thresholds::least_rows_joined;
+    static constexpr bool may_be_joined = Group::leaf_count > 1 &&
+                                          joined_rows<Group>::may_join(Group::step_count, least_rows_joined,
+                                                                       thresholds::most_columns_joined);
+
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
@@ -93,8 +100,9 @@ public:
                 return;
             }
         }
-        if constexpr (!OneRow && repeated_rows<Group>::may_run()) {
-            if (repeated_rows<Group>::run(a, rows, columns)) {
+        if constexpr (!OneRow && may_be_joined) {
+            bool const are_narrow = columns != 0 && columns <= thresholds::most_columns_joined;
+            if (are_narrow && rows >= least_rows_joined && run_joined(a, rows, columns)) {
                 return;
             }
         }
@@ -110,6 +118,17 @@ public:
     }
 
 private:
+    /// False if the rows cannot be joined.
+    static CALQUE_NOINLINE bool run_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        joined_rows<Group> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
+        if (joined.at_once == 0) {
+            return false;
+        }
+        long_rows::run(joined.whole, joined.whole_rows, joined.whole_columns);
+        long_rows::run(joined.rest, 1, joined.rows_left * columns);
+        return true;
+    }
+
     static CALQUE_INLINE void run_split(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         row_split const s = split(rows, columns);
         if constexpr (has_wide) {

@@ -85,10 +85,10 @@ inline constexpr int cost_of_a_function = 12;
 /// by row, x*w+b and x+w over 1000 rows: 6 to 7 over 2 columns, 4.5 to 5 over 3, 2.6 to 2.9 over 8, 1.2 to 1.5 over 16,
 /// 1.9 to 2.4 over 17, 1.0 to 1.4 over 63 to 80, 1.1 over 128; in double 1.7 to 2 over 17 and 33; tanh(x*w) 7, 1.7 and
 /// 2.6 over 3, 16 and 17. Over 64 rows light work takes 0.75 to 1.1 of that, over 24 rows 0.55 to 0.9.
-inline constexpr std::ptrdiff_t least_light_rows_repeated = 128;
-inline constexpr std::ptrdiff_t least_rows_repeated = 32;
-inline constexpr std::ptrdiff_t most_columns_repeated = 128;
-inline constexpr std::ptrdiff_t columns_of_repeated_rows = 256;
+inline constexpr std::ptrdiff_t least_light_rows_joined = 128;
+inline constexpr std::ptrdiff_t least_rows_joined = 32;
+inline constexpr std::ptrdiff_t most_columns_joined = 128;
+inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 
 /// A row program of one walk runs with lanes along the rows below so many groups of columns. Measured of 100 and 1000
@@ -137,7 +137,16 @@ inline constexpr int groups_at_once = 4;
 /// Column reductions of at most so many instructions a register have a walk for each number of groups that is left
 /// behind the last block. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums, maxima and
 /// means of squares of 17 to 63 columns. The walks of a sum take 0.06 s to compile.
-inline constexpr int cost_with_ends_of_blocks = 16;
+inline constexpr int cost_of_a_light_fold = 16;
+
+/// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does.
+/// Measured row by row, sums, maxima and mean squares over 1000 rows: 3 to 3.6 over 2 columns, 2.4 to 3.4 over 3, 1.6
+/// to 2.5 over 8, 1.2 to 1.6 over 12, 0.8 to 1.1 over 31; over 200 rows 0.95 to 1.4. Sums of tanh(x*w): 4.3 over 3
+/// columns, 2.2 over 17, 1.2 over 63; over 64 rows 1.9, 1.5 and 0.94.
+inline constexpr std::ptrdiff_t least_rows_of_light_joined_folds = 256;
+inline constexpr std::ptrdiff_t most_columns_of_light_joined_folds = 12;
+inline constexpr std::ptrdiff_t least_rows_of_joined_folds = 64;
+inline constexpr std::ptrdiff_t most_columns_of_joined_folds = 64;
 
 /// Operands that are not contiguous are copied for a kernel over rows in parts of so many bytes, and at least so many
 /// rows, if all of it is more than that. Measured of a + transpose(b), on an Intel Xeon (L2 of 2 MiB), all at once:
