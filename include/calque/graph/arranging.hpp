@@ -47,24 +47,12 @@ constexpr value pad_axis(value x, int axis, extent_t before, extent_t after, val
     return count == 1 ? x : concatenate(parts, count, axis);
 }
 
-/// Element i is element i - shift, around the end: `shift` is a scalar of dtype int64, which only the call knows.
-constexpr value roll(value x, int axis, value shift) {
-    value const n = extent_of(x, axis);
-    value const index = indices_along(x, axis, dtype::int64);
-    value const around = apply<ops::remainder>(0, index - shift, n);
-    return take(x, where(around < zero_of(n), around + n, around), static_cast<std::uint64_t>(axis));
-}
+/// Element i along an axis is element i - shift, around the end.
 constexpr value roll(value x, int axis, extent_t shift) {
     extent_t const n = x.shape()[axis];
-    if (!is_static(n)) {
-        return roll(x, axis, value{x.owner, x.owner->constant(dtype::int64, to_bits<std::int64_t>(shift))});
-    }
-    shift = n == 0 ? 0 : (shift % n + n) % n;
-    if (shift == 0) {
-        return x;
-    }
-    value const parts[] = {slice_axis(x, axis, n - shift, n), slice_axis(x, axis, 0, n - shift)};
-    return concatenate(parts, 2, axis);
+    shift = n == 0 ? 0 : is_static(n) ? shift % n : shift;
+    return shift == 0 ? x
+                      : roll(x, axis, value{x.owner, x.owner->constant(dtype::int64, to_bits<std::int64_t>(shift))});
 }
 
 /// Where the column is at most `offset` places right of the row: the lower triangle of the matrices of `x`.

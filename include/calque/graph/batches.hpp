@@ -97,6 +97,14 @@ constexpr value take_each(value x, value indices, int axis) {
     return taken;
 }
 
+/// roll(x[b], axis, shifts[b]) for each b.
+constexpr value roll_each(value x, value shifts, int axis) {
+    value const n = extent_of(x, axis + 1);
+    value const ahead = indices_along(x, axis + 1, dtype::int64) - expand_dims(shifts, 2);
+    value const around = apply<ops::remainder>(0, ahead, n);
+    return take_each(x, where(around < zero_of(n), around + n, around), axis);
+}
+
 /// take_adjoint(dy[b], indices[b], like[b], axis) for each b: the transpose of `take_each`.
 constexpr value take_each_adjoint(value dy, value indices, value like, int axis) {
     value const moved = move_axis(like, axis + 1, 1);

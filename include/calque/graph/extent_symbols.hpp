@@ -91,11 +91,11 @@ private:
             bool const is_result = n.op == code_of<ops::result>;
             return stretches || is_result ? 1 : n.op == code_of<ops::element_count> ? -1 : info(n.op).first_shape_input;
         }
-        bool const is_first_input = n.op == code_of<ops::yield> || n.op == code_of<ops::cotangent> ||
-                                    n.op == code_of<ops::custom_derivative> || n.op == code_of<ops::after> ||
-                                    n.op == code_of<ops::flip> || n.op == code_of<ops::user_function> ||
-                                    n.op == code_of<ops::host_function> || n.op == code_of<ops::running_sum> ||
-                                    n.op == code_of<ops::recurrence> || n.op == code_of<ops::sort_order>;
+        bool const is_first_input =
+            n.op == code_of<ops::yield> || n.op == code_of<ops::cotangent> || n.op == code_of<ops::custom_derivative> ||
+            n.op == code_of<ops::after> || n.op == code_of<ops::flip> || n.op == code_of<ops::roll> ||
+            n.op == code_of<ops::user_function> || n.op == code_of<ops::host_function> ||
+            n.op == code_of<ops::running_sum> || n.op == code_of<ops::recurrence> || n.op == code_of<ops::sort_order>;
         return is_first_input || info(n.op).kind == op_kind::reduction ? 0 : -1;
     }
 

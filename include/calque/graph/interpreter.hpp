@@ -329,6 +329,9 @@ private:
             s.g.user_operations[Op::number(s.n.attribute)]->call(arrays.data());
         } else if constexpr (std::is_same_v<Op, ops::sort_order>) {
             with_type_of(s.input(0).type, [&]<class T>() { detail::run_sort_order<T>(s.input(0), s.n, s.result); });
+        } else if constexpr (std::is_same_v<Op, ops::roll>) {
+            detail::run_roll(s.input(0), *s.input(1).template as<std::int64_t>(), static_cast<int>(s.n.attribute),
+                             s.result);
         } else if constexpr (std::is_same_v<Op, ops::take>) {
             detail::run_take(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
         } else if constexpr (std::is_same_v<Op, ops::shuffled_indices>) {

@@ -90,6 +90,22 @@ void for_each_taken(shape const& x, tensor const& indices, int axis, Fn fn) {
     }
 }
 
+/// Rolls `x` along an axis: element by element, as all is here.
+inline void run_roll(tensor const& x, std::int64_t shift, int axis, tensor& y) {
+    extent_t const n = x.extents[axis];
+    extent_t inner = 1;
+    for (int i = axis + 1; i < x.extents.rank; ++i) {
+        inner *= x.extents[i];
+    }
+    std::size_t const size = size_of(x.type);
+    for (extent_t to = 0; to < y.size(); ++to) {
+        extent_t const place = to / inner % n;
+        extent_t const from = to + (((place - shift % n) % n + n) % n - place) * inner;
+        std::memcpy(y.data.data() + static_cast<std::size_t>(to) * size,
+                    x.data.data() + static_cast<std::size_t>(from) * size, size);
+    }
+}
+
 template <class Tensor>
 void run_take(Tensor const& x, Tensor const& indices, int axis, Tensor& y) {
     std::size_t const size = size_of(x.type);

@@ -545,6 +545,9 @@ private:
             for (int i = 0; i < x.leaf_count; ++i) {
                 start += copy_part<T>(to, operand(i), static_cast<int>(n.attribute), start);
             }
+        } else if constexpr (n.op == graph::code_of<graph::ops::roll>) {
+            copy_rolled<T>(to, operand(0), static_cast<int>(n.attribute),
+                           *reinterpret_cast<std::int64_t const*>(operand(1).data));
         } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint>) {
             graph::graph_view const g = Compiled::optimized.view();
             graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);

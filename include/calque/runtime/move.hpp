@@ -53,6 +53,22 @@ extent_t copy_part(moved_value const& to, moved_value const& from, int axis, ext
     return from.extents[axis];
 }
 
+/// Element i along an axis is element i - shift of `from`, around the end: two copies.
+template <class T>
+void copy_rolled(moved_value const& to, moved_value const& from, int axis, std::int64_t shift) {
+    extent_t const n = from.extents[axis];
+    if (n == 0) {
+        return;
+    }
+    extent_t const first = (shift % n + n) % n; // of `to`, that is the first of `from`
+    moved_value part = from;
+    part.extents[axis] = n - first;
+    copy_part<T>(to, part, axis, first);
+    part.data += (n - first) * from.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
+    part.extents[axis] = first;
+    copy_part<T>(to, part, axis, 0);
+}
+
 /// Writes zeros to a contiguous array; none, which may be nowhere, is right.
 inline void clear(moved_value const& to, std::size_t element_bytes) {
     if (to.extents.size() != 0) {

@@ -82,15 +82,15 @@ constexpr X roll(X const& x, S const& shift) {
         detail::meeting const at(x, shift);
         graph::value const v = at.import(x);
         graph::value const by = at.import(shift);
-        int const axis = detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "roll");
+        int const axis = detail::axis_of<graph::ops::roll>(v, Axis, v.rank(), "roll");
         if (by.rank() != 0) {
-            at.owner().fail(graph::reason::shift_not_a_scalar, graph::code_of<graph::ops::take>, &by.id, 1, "roll");
+            at.owner().fail(graph::reason::shift_not_a_scalar, graph::code_of<graph::ops::roll>, &by.id, 1, "roll");
             return x;
         }
         return at.template wrap<X>(v.rank() == 0 ? v : graph::roll(v, axis, graph::cast(by, dtype::int64)));
     } else {
         graph::value const v = x.value();
-        int const axis = detail::axis_of<graph::ops::take>(v, Axis, v.rank(), "roll");
+        int const axis = detail::axis_of<graph::ops::roll>(v, Axis, v.rank(), "roll");
         return detail::with_value(x, v.rank() == 0 ? v : graph::roll(v, axis, static_cast<extent_t>(shift)));
     }
 }

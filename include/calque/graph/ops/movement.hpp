@@ -81,6 +81,25 @@ struct slice_adjoint : movement {
     static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
 };
 
+/// Element i along an axis is element i - shift of the first input, around the end. The second is the shift, a scalar
+/// of dtype int64. Attribute: the axis.
+struct roll : movement {
+    static constexpr std::string_view name = "roll";
+    static constexpr int arity = 2;
+
+    static constexpr shape infer(inference& in) { return in.input(0); }
+    static constexpr auto vjp(auto dy, auto /*x*/, auto shift, auto y) {
+        return std::array{graph::roll(dy, static_cast<int>(y.attribute()), -shift), dy.none()};
+    }
+    static constexpr auto batch(auto const& in) {
+        int const axis = static_cast<int>(in.attribute());
+        if (!in.is_mapped(1)) {
+            return graph::roll(in.batch(0), axis + 1, in.part(1));
+        }
+        return graph::roll_each(in.batch(0), in.batch(1), axis);
+    }
+};
+
 /// The elements of the first input at integer positions along an axis. Attribute: the axis.
 ///
 /// Shape: the axis is replaced by the axes of the indices. A negative index counts from the end; one that is out of
