@@ -79,6 +79,15 @@ inline constexpr auto sizes_of_elements = [](auto x) {
                       take(x, cast<std::int64_t>(view(x, 0)))};
 };
 
+inline constexpr auto concatenations_of_rows = [](auto x, auto y) { return calque::concatenate<1>(x, y, x); };
+inline constexpr auto rolls = [](auto x, auto shift) {
+    return std::tuple{calque::roll<0>(x, shift), calque::roll<1>(x, shift), calque::roll<0>(x, 1),
+                      calque::roll<1>(x, -2)};
+};
+inline constexpr auto rolled_sum = [](auto x, auto shift) {
+    return calque::sum(square(calque::roll<1>(x, shift)) * x);
+};
+
 } // namespace
 
 TEST_CASE("transposes") {
@@ -134,6 +143,43 @@ TEST_CASE("concatenations") {
                 noise<double, 1>({5}, 1));
     CHECK_THROWS_AS(calque::function(concatenations)(noise<float, 2>({4, 3}, 1), noise<float, 2>({4, 2}, 1)),
                     calque::shape_error);
+}
+
+TEST_CASE("runs of a few elements beside each other") {
+    for (std::size_t const n : {1u, 2u, 511u, 512u, 513u, 1025u}) {
+        for (std::size_t const k : {1u, 2u, 3u, 4u, 5u}) {
+            CAPTURE(n);
+            CAPTURE(k);
+            matrix const x = noise<float, 2>({n, k}, 1);
+            check_fused(concatenations_of_rows, equal_bits, x, noise<float, 2>({n, 3}, 2));
+            check_fused(concatenations_of_rows, equal_bits, xtensor<std::int16_t, 2>(100.f * x),
+                        noise<std::int16_t, 2>({n, k}, 3));
+            check_fused(concatenations_of_rows, equal_bits, xtensor<double, 2>(x),
+                        xt::view(noise<double, 2>({n, 9}, 2), xt::all(), xt::range(3, 3 + k)));
+        }
+    }
+}
+
+TEST_CASE("rolls, from rows and columns and around the end more than once") {
+    for (std::size_t const m : {0u, 1u, 2u, 3u, 7u, 40u}) {
+        for (std::size_t const n : {1u, 2u, 3u, 16u, 33u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            matrix const x = noise<float, 2>({m, n}, 1);
+            for (std::int64_t const shift : {0, 1, -1, 5, -70, 100}) {
+                check_fused(rolls, equal_bits, x, shift);
+                check_fused(rolls, equal_bits, xt::transpose(noise<float, 2>({n, m}, 2)), shift);
+                check_fused(rolls, equal_bits, noise<std::uint8_t, 2>({m, n}, 3), shift);
+            }
+            check_fused(rolls, equal_bits, x, std::numeric_limits<std::int64_t>::min());
+            check_fused(calque::grad(rolled_sum), equal_bits, x, std::int64_t{3});
+        }
+    }
+    xtensor<double, 3> const x = noise<double, 3>({2, 5, 3}, 1);
+    check_fused([](auto a) { return calque::roll<1>(a, 2) - calque::roll<2>(a, -1); }, equal_bits, x);
+    xtensor<double, 1> const row = {1, 2, 3, 4, 5};
+    CHECK(calque::function([](auto a) { return calque::roll<0>(a, 2); })(row) == xtensor<double, 1>{4, 5, 1, 2, 3});
+    CHECK(calque::function([](auto a) { return calque::roll<0>(a, -6); })(row) == xtensor<double, 1>{2, 3, 4, 5, 1});
 }
 
 TEST_CASE("elements at positions, negative and out of range ones too") {

@@ -302,6 +302,29 @@ TEST_CASE_TEMPLATE("the tiled variants agree to the bit, in all their blocks", T
     }
 }
 
+TEST_CASE_TEMPLATE("joined rows have the bits of the others", T, float, double) {
+    for (ptrdiff_t m : {128, 129, 143, 144, 145, 160, 255, 256, 300, 1000}) {
+        for (ptrdiff_t n : {2, 3, 4}) {
+            for (ptrdiff_t k : {1, 2, 3, 4}) {
+                for (layout of_b : all_layouts) {
+                    matrix<T> const a(m, k, layout::rows), b(k, n, of_b);
+                    a.randomize();
+                    b.randomize();
+                    matmul_variant const variant = choose_matmul<T>(m, n, k, a.strides(), b.strides());
+                    bool const is_joined = variant == matmul_variant::joined_rows;
+                    CHECK((is_joined || !calque::simd::has_lookup_of_pairs<T> || (k == 4 && n == 2)));
+                    check(variant, a, b);
+                    matrix<T> const direct = stored(matmul_variant::direct, a, b);
+                    CHECK(same_elements(direct, stored(variant, a, b)));
+                    CHECK(same_elements(direct, delivered(variant, a, b)));
+                }
+            }
+        }
+    }
+    matrix<T> const padded(200, 3, layout::padded_rows), b(3, 3, layout::rows);
+    CHECK(choose_matmul<T>(200, 3, 3, padded.strides(), b.strides()) != matmul_variant::joined_rows);
+}
+
 template <class T, ptrdiff_t M, ptrdiff_t N, ptrdiff_t K>
 void check_static() {
     for (layout of_a : all_layouts) {

@@ -312,6 +312,7 @@ TEST_CASE("along an axis in order, and elements in other places") {
     check_with_gradients({{{2, 6}}}, [](values a) { return split_axis(a[0], 1, 3); });
     check_with_gradients({{{3, 4}}}, [](values a) { return roll(a[0], 1, -1); });
     check({{{5}}, {{}, &small_integers<std::int64_t>}}, [](values a) { return roll(a[0], 0, a[1]); });
+    check({{{3, 4}}, {{}, &small_integers<std::int64_t>}}, [](values a) { return roll(a[0], 1, a[1]); });
     check_with_gradients({{{3, 2}}, {{}}}, [](values a) { return pad_axis(a[0], 0, 1, 2, a[1]); });
     check_with_gradients({{{3, 4}}, {{3, 2}, &small_integers<std::int32_t>}},
                          [](values a) { return take_along_broadcast(a[0], a[1], 1); });

@@ -5,6 +5,7 @@
 // bits. No multiplication is skipped because a factor is zero, so infinities and NaNs spread as IEEE 754 says.
 #pragma once
 
+#include <calque/kernels/cpu/matmul_joined.hpp>
 #include <calque/kernels/cpu/matmul_loops.hpp>
 #include <calque/kernels/cpu/matmul_pack.hpp>
 #include <calque/kernels/cpu/matmul_result.hpp>
@@ -104,6 +105,11 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
                 multiply_by_vector(variant, m, k, a, b.data, b.row_stride, true, result, workspace);
             } else {
                 multiply_by_vector(variant, n, k, b.transposed(), a.data, a.column_stride, false, result, workspace);
+            }
+            break;
+        case matmul_variant::joined_rows:
+            if constexpr (simd::has_lookup_of_pairs<T>) {
+                joined_product<T>(n, k, b).run(m, a.data, result);
             }
             break;
         case matmul_variant::packed: packed_product<T>(m, n, k, a, b, result, workspace).run(); break;

@@ -52,6 +52,7 @@ enum class matmul_variant : std::uint8_t {
     zeros,         // K is 0
     dots,          // a vector and a matrix whose sums run along contiguous elements: a dot product for each element
     combined_rows, // a vector and a matrix whose sums run across contiguous rows: a linear combination of the rows
+    joined_rows,   // a small matrix behind many rows: the lanes of a register have several of them
     direct,        // tiles read B where it lies, or from a row-major copy
     transposed,    // the same for the transposed product B^T A^T: lanes run along M
     packed,        // blocks of A and B copied into panels that fit the caches
@@ -59,7 +60,7 @@ enum class matmul_variant : std::uint8_t {
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
-    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",   "combined rows",
+    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",   "combined rows", "joined rows",
                                           "direct",  "transposed", "packed", "loops"};
     return names[static_cast<std::size_t>(variant)];
 }
@@ -131,6 +132,23 @@ constexpr double cost_of_copy(std::ptrdiff_t rows, std::ptrdiff_t columns) {
     return static_cast<double>(rows * columns) * (static_cast<double>(sizeof(T)) / 8.0);
 }
 
+/// Whether rows of `k` elements times a matrix of `n` columns can be joined: what each register of the result reads is
+/// in two registers.
+template <class T>
+constexpr bool joins_rows(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a) {
+    constexpr std::ptrdiff_t most = thresholds::most_columns_of_joined_products;
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    if (!simd::has_lookup_of_pairs<T> || m < thresholds::least_rows_of_joined_products || n > most ||
+        k > thresholds::most_depth_of_joined_products || a.column != 1 || a.row != k) {
+        return false;
+    }
+    bool does = true;
+    for (std::ptrdiff_t first = 0; first < n * lanes; first += lanes) {
+        does &= ((first + lanes - 1) / n - first / n + 1) * k <= 2 * lanes;
+    }
+    return does;
+}
+
 } // namespace detail
 
 /// The variant for a product of an M x K matrix with strides `a` and a K x N matrix with strides `b`.
@@ -151,6 +169,9 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
         }
         if (m == 1) {
             return b.column == 1 ? matmul_variant::combined_rows : matmul_variant::dots;
+        }
+        if (detail::joins_rows<T>(m, n, k, a)) {
+            return matmul_variant::joined_rows;
         }
         if (b.column == 1 && m * n * k <= thresholds::tiny_product) {
             return matmul_variant::direct;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <cstring>
@@ -80,6 +81,12 @@ constexpr bool is_transposition(shape const& extents, strides const& to, strides
     return axis >= 0 && to[axis + 1] == 1 && from[axis] == 1 && extents[axis] > 1;
 }
 
+/// Whether runs of both sides, along the last axis, are of a few elements.
+constexpr bool has_short_runs(shape const& extents, strides const& to, strides const& from) {
+    int const last = extents.rank - 1;
+    return last > 0 && to[last] == 1 && from[last] == 1 && extents[last] <= thresholds::elements_of_a_short_run;
+}
+
 /// A copy of elements of some size along the axes of `extents`. Only transpositions are instantiated for each size: the
 /// rest of the walk counts in bytes. A template, so that a program which copies nothing does not instantiate tiles.
 template <class Transpose>
@@ -96,6 +103,8 @@ struct copier {
             copy_row(to, to_steps[axis], from, from_steps[axis], extents[axis]);
         } else if (left == 2 && Transpose::may_occur && is_transposition(extents, to_steps, from_steps)) {
             Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
+        } else if (left == 2 && has_short_runs(extents, to_steps, from_steps)) {
+            copy_short_runs(to, to_steps[axis], from, from_steps[axis], extents[axis], extents[axis + 1]);
         } else {
             for (extent_t i = 0; i < extents[axis]; ++i) {
                 run(to + i * to_steps[axis] * bytes, from + i * from_steps[axis] * bytes, axis + 1);
@@ -104,6 +113,19 @@ struct copier {
     }
 
 private:
+    /// Runs of `run` elements: the first element of some of them, then the second.
+    void copy_short_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
+                         extent_t runs, extent_t run) const {
+        constexpr extent_t at_once = thresholds::short_runs_at_once;
+        for (extent_t first = 0; first < runs; first += at_once) {
+            extent_t const n = runs - first < at_once ? runs - first : at_once;
+            for (extent_t j = 0; j < run; ++j) {
+                copy_row(to + (first * to_step + j) * bytes, to_step, from + (first * from_step + j) * bytes, from_step,
+                         n);
+            }
+        }
+    }
+
     void copy_row(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
                   extent_t n) const {
         if (to_step == 1 && from_step == 1) {

@@ -30,6 +30,18 @@ inline constexpr bool has_fused_multiply = true;
 inline constexpr int register_count = 32;
 #endif
 
+/// Whether `lookup` takes lanes of two registers of `T`.
+#if defined(__AVX512F__)
+template <class T>
+inline constexpr bool has_lookup_of_pairs = sizeof(T) >= 4;
+#elif defined(__AVX2__)
+template <class T>
+inline constexpr bool has_lookup_of_pairs = sizeof(T) == 4;
+#else
+template <class T>
+inline constexpr bool has_lookup_of_pairs = false;
+#endif
+
 namespace detail {
 
 // A member typedef: g++ applies a dependent vector_size only there.

@@ -267,6 +267,14 @@ CALQUE_INLINE __m512 lookup(float const (&table)[16], vec<std::int32_t, 16> inde
     return _mm512_maskz_permutexvar_ps(detail::all16, bits_as<__m512i>(index), _mm512_loadu_ps(table));
 }
 
+/// The lanes at `index` of two registers, one behind the other. Of an index the last bits count.
+CALQUE_INLINE __m512 lookup(__m512 a, __m512 b, vec<std::int32_t, 16> index) {
+    return _mm512_permutex2var_ps(a, bits_as<__m512i>(index), b);
+}
+CALQUE_INLINE __m512d lookup(__m512d a, __m512d b, vec<std::int64_t, 8> index) {
+    return _mm512_permutex2var_pd(a, bits_as<__m512i>(index), b);
+}
+
 // A group of bools in memory: one byte each, 0 or 1.
 CALQUE_INLINE unsigned load_bools(bool const* p) {
     __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(p));

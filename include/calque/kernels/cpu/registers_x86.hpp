@@ -82,6 +82,13 @@ CALQUE_INLINE __m256d trunc(__m256d x) {
 CALQUE_INLINE vec<std::uint64_t, 4> multiply_low_halves(vec<std::uint64_t, 4> a, vec<std::uint64_t, 4> b) {
     return bits_as<vec<std::uint64_t, 4>>(_mm256_mul_epu32(bits_as<__m256i>(a), bits_as<__m256i>(b)));
 }
+
+/// The lanes at `index` of two registers, one behind the other. Of an index the last 4 bits count.
+CALQUE_INLINE __m256 lookup(__m256 a, __m256 b, vec<std::int32_t, 8> index) {
+    __m256i const lane = bits_as<__m256i>(index);
+    __m256 const is_in_b = bits_as<__m256>(_mm256_slli_epi32(lane, 28));
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, lane), _mm256_permutevar8x32_ps(b, lane), is_in_b);
+}
 #endif
 
 #if defined(__FMA__)
