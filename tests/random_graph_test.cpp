@@ -30,9 +30,9 @@ constexpr bool are_drawn(calque::graph::op_list<Ops...>) {
 
 namespace ops = calque::graph::ops;
 
-static_assert(are_drawn(calque::graph::op_list<ops::flip, ops::concatenate, ops::slice, ops::slice_adjoint, ops::roll,
-                                               ops::take, ops::sort_order, ops::split_axis, ops::merge_axes,
-                                               ops::running_sum, ops::recurrence, ops::first_index, ops::where>{}));
+static_assert(are_drawn(calque::graph::op_list<ops::flip, ops::concatenate, ops::slice, ops::slice_adjoint, ops::take,
+                                               ops::sort_order, ops::split_axis, ops::merge_axes, ops::running_sum,
+                                               ops::recurrence, ops::first_index, ops::where>{}));
 static_assert(count_in<ops::matmul, 22, 60, mix::smooth>() != 0);
 static_assert(count_in<ops::batch_matmul, 22, 60, mix::smooth>() != 0);
 

@@ -24,7 +24,14 @@ struct moved_value {
 template <class T>
 void fill_iota(moved_value const& to) {
     T* const out = reinterpret_cast<T*>(to.data);
-    for (extent_t i = 0; i < to.extents.size(); ++i) {
+    extent_t const n = to.extents.size();
+    extent_t i = 0;
+    if constexpr (std::is_integral_v<T>) { // of a float, the first of a pack may be rounded
+        for (; i + simd::width <= n; i += simd::width) {
+            simd::pack<T, 1>::iota(static_cast<T>(i)).store(out + i);
+        }
+    }
+    for (; i < n; ++i) {
         out[i] = static_cast<T>(i);
     }
 }

@@ -97,13 +97,14 @@ private:
         fold(joined.rest, joined.rows_left, columns);
         fold(joined.whole, joined.whole_rows, joined.whole_columns);
         T* const totals = static_cast<T*>(a.results[0]);
-        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-            simd::pack<T, groups> total = load<masked, groups>(totals + j, n);
+        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+            auto total = simd::pack<T, 1>::load(totals + j, n);
             for (std::ptrdiff_t part = j; part < joined.whole_columns; part += columns) {
-                total = Op::combine(load<masked, groups>(parts + part, n), total);
+                total = Op::combine(simd::pack<T, 1>::load(parts + part, n), total);
             }
-            detail::store<masked>(totals + j, total, n);
-        });
+            total.store(totals + j, n);
+        }
         return true;
     }
 

@@ -30,7 +30,7 @@ inline constexpr bool has_fused_multiply = true;
 inline constexpr int register_count = 32;
 #endif
 
-/// Whether `lookup` takes lanes of two registers of `T`.
+/// Whether an instruction or three do what `lookup` does for two registers of `T`.
 #if defined(__AVX512F__)
 template <class T>
 inline constexpr bool has_lookup_of_pairs = sizeof(T) >= 4;

@@ -87,6 +87,15 @@ CALQUE_INLINE R fms(R a, R b, R c) {
     return fma(a, b, -c);
 }
 
+/// The lanes at `index` of two registers, one behind the other.
+template <class R>
+CALQUE_INLINE R lookup(R a, R b, integers_of<R> index) {
+    element_of<R> lane[2 * lanes_of<R>];
+    store(lane, a);
+    store(lane + lanes_of<R>, b);
+    return indices<lanes_of<R>>([&](auto... i) CALQUE_INLINE_LAMBDA { return R{lane[index[i.value]]...}; });
+}
+
 /// The elements of `table` at the lanes of `index`.
 template <class T>
 CALQUE_INLINE reg<T> gather(T const* table, vec<signed_of<T>, lanes<T>> index) {
