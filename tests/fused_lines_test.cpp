@@ -116,6 +116,9 @@ TEST_CASE("sums of arrays that begin anywhere have the same bits") {
         tests::check_fused(sums, tests::closeness{4, 2. * static_cast<double>(n)}, x.copy(), y.copy());
         tests::check_fused(sum_of_double, tests::closeness{4, static_cast<double>(n)}, d.copy());
         tests::check_fused(extremes, tests::equal_bits, i.copy());
+        placed<std::int16_t> const s(n, 0, 5);
+        auto const expected_of_shorts = of_bytes(s.view());
+        tests::check_fused(extremes, tests::equal_bits, s.copy());
         for (std::size_t k = 1; k < 16; ++k) {
             CAPTURE(n);
             CAPTURE(k);
@@ -123,8 +126,12 @@ TEST_CASE("sums of arrays that begin anywhere have the same bits") {
             CHECK(f(here.view(), there.view()) == expected);
             placed<double> const wide(n, k % 8, 3);
             CHECK(of_double(wide.view()) == expected_of_double);
-            placed<std::int8_t> const bytes(n, 4 * k + 1, 4);
-            CHECK(of_bytes(bytes.view()) == expected_of_bytes);
+            for (std::size_t const offset : {4 * k, 4 * k + 1}) {
+                placed<std::int8_t> const bytes(n, offset, 4);
+                CHECK(of_bytes(bytes.view()) == expected_of_bytes);
+                placed<std::int16_t> const shorts(n, offset / 2, 5);
+                CHECK(of_bytes(shorts.view()) == expected_of_shorts);
+            }
         }
     }
 }

@@ -197,6 +197,20 @@ TEST_CASE("elements at positions, negative and out of range ones too") {
     CHECK_THROWS_AS(calque::function(takes)(noise<float, 2>({0, 0}, 1), at), calque::shape_error);
 }
 
+TEST_CASE("integers that are added at positions wrap around; arrays without elements") {
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    auto const add = [](auto x, auto at, auto updates) { return calque::scatter_add<0>(x, at, updates); };
+    xtensor<std::int32_t, 1> const at = {1, 1, 0};
+    check_fused(add, equal_bits, xtensor<std::int32_t, 1>{most, 1, 2}, at, xtensor<std::int32_t, 1>{most, most, most});
+    xtensor<std::int32_t, 2> const rows = {{most, most}, {1, 1}, {2, 2}};
+    check_fused(add, equal_bits, rows, at, rows);
+    xtensor<std::int32_t, 1> const none = xtensor<std::int32_t, 1>::from_shape({0});
+    check_fused(add, equal_bits, rows, none, xtensor<std::int32_t, 2>::from_shape({0, 2}));
+    check_fused([](auto x) { return calque::argsort<1>(x); }, equal_bits, xtensor<float, 2>::from_shape({3, 0}));
+    check_fused([](auto x, auto i) { return calque::take<0>(x, i); }, equal_bits, xtensor<float, 2>::from_shape({3, 0}),
+                at);
+}
+
 TEST_CASE("the gradient of elements at positions adds up") {
     xtensor<std::int32_t, 1> const at = {0, 5, -1, 5, 2, 6, -7, 3};
     check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 2>({6, 19}, 1), at);

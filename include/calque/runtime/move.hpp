@@ -147,7 +147,7 @@ template <class I>
 void take_elements(moved_value const& to, moved_value const& from, moved_value const& indices, int axis,
                    std::size_t bytes) {
     extent_t const n = from.extents[axis];
-    if (n == 0) {
+    if (n == 0 || to.extents.size() == 0) {
         clear(to, bytes);
         return;
     }
@@ -186,6 +186,17 @@ void take_elements(moved_value const& to, moved_value const& from, moved_value c
 
 namespace detail {
 
+/// Adds one element to another. Integers wrap around, which unsigned ones may.
+template <class T>
+CALQUE_INLINE void add_element(T& to, T from) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        using wrapping = std::make_unsigned_t<T>;
+        to = static_cast<T>(static_cast<wrapping>(static_cast<wrapping>(to) + static_cast<wrapping>(from)));
+    } else {
+        to = static_cast<T>(to + from);
+    }
+}
+
 /// Adds elements to others that lie one after the other.
 template <class T>
 void add_run(T* to, T const* from, extent_t n) {
@@ -197,7 +208,7 @@ void add_run(T* to, T const* from, extent_t n) {
         }
     }
     for (; i < n; ++i) {
-        to[i] = static_cast<T>(to[i] + from[i]);
+        add_element(to[i], from[i]);
     }
 }
 
@@ -209,7 +220,7 @@ template <class T, class I>
 void add_taken(moved_value const& to, moved_value const& from, moved_value const& indices, int axis) {
     clear(to, sizeof(T));
     extent_t const n = to.extents[axis];
-    if (n == 0) {
+    if (n == 0 || from.extents.size() == 0) {
         return;
     }
     int const end = axis + indices.extents.rank;
@@ -231,7 +242,7 @@ void add_taken(moved_value const& to, moved_value const& from, moved_value const
                     return;
                 }
                 kernels::for_each_offset(inner.extents, inner.steps, [&](extent_t i, std::ptrdiff_t at) {
-                    target[i] = static_cast<T>(target[i] + source[at]);
+                    detail::add_element(target[i], source[at]);
                 });
             });
     });

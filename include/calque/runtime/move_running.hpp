@@ -106,6 +106,9 @@ void run_running_sum(moved_value const& to, moved_value const& x, std::uint64_t 
 /// The order of each row, the last axis.
 template <class T>
 void sort_rows(moved_value const& to, moved_value const& x, bool is_descending, int axis = 0) {
+    if (to.extents.size() == 0) {
+        return;
+    }
     if (axis + 1 == to.extents.rank) {
         graph::order_row(reinterpret_cast<T const*>(x.data), x.steps[axis], to.extents[axis], is_descending,
                          reinterpret_cast<std::int64_t*>(to.data));

@@ -94,13 +94,13 @@ private:
         alignas(64) T memory[std::max(one_block, most_columns_joined * simd::width)];
         T const* const parts = memory;
         joined.whole.results[0] = memory;
-        fold(joined.rest, joined.rows_left, columns);
-        fold(joined.whole, joined.whole_rows, joined.whole_columns);
+        fold(joined.rest, rows % joined.at_once, columns);
+        fold(joined.whole, rows / joined.at_once, joined.at_once * columns);
         T* const totals = static_cast<T*>(a.results[0]);
         for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
             int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
             auto total = simd::pack<T, 1>::load(totals + j, n);
-            for (std::ptrdiff_t part = j; part < joined.whole_columns; part += columns) {
+            for (std::ptrdiff_t part = j; part < joined.at_once * columns; part += columns) {
                 total = Op::combine(simd::pack<T, 1>::load(parts + part, n), total);
             }
             total.store(totals + j, n);

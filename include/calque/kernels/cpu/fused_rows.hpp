@@ -317,7 +317,7 @@ private:
             constexpr int step = program::template reads<Phase>.at[0];
             auto const* const array =
                 static_cast<step_element<Group, step> const*>(at.leaves[step_v<Group, step>.leaf]);
-            std::ptrdiff_t const into_line = simd::place_in_line(array);
+            std::ptrdiff_t const into_line = simd::place_in_line(array) % block; // a line may have several blocks
             if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
                 return reduce_lines<Phase>(wide, at, i, into_line);
             }

@@ -6,18 +6,95 @@
 #include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
+namespace detail {
+
+/// An array that has a value for each column: a leaf of a group, or a result.
+struct joined_array {
+    int number = 0;
+    bool is_result = false;
+    bool varies_along_rows = false; // for all that the compiler knows
+    std::ptrdiff_t element_bytes = 0;
+};
+
+/// The arrays of `fused_arguments`, of any number of leaves and results.
+struct argument_arrays {
+    void const** leaves;
+    std::ptrdiff_t* leaf_row_strides;
+    void** results;
+    std::ptrdiff_t* result_row_strides;
+
+    template <int Leaves, int Results>
+    explicit argument_arrays(fused_arguments<Leaves, Results>& a)
+        : leaves(a.leaves), leaf_row_strides(a.leaf_row_strides), results(a.results),
+          result_row_strides(a.result_row_strides) {}
+};
+
+/// How many rows are one, so that they end where a register does.
+constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted_columns) {
+    std::ptrdiff_t const least = simd::width / std::gcd(columns, std::ptrdiff_t{simd::width});
+    return least * std::max<std::ptrdiff_t>(1, std::min(wanted_columns / columns, rows / 4) / least);
+}
+
+/// The first `bytes` bytes from `from`, again and again until there are `all`.
+inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std::size_t all) {
+    std::memcpy(to, from, bytes);
+    for (std::size_t made = bytes; made < all; made *= 2) {
+        std::memcpy(to + made, to, std::min(made, all - made));
+    }
+}
+
+/// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
+/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`.
+///
+/// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
+CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
+                                                std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
+                                                argument_arrays whole, argument_arrays rest, std::byte* memory) {
+    std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns);
+    std::ptrdiff_t const wide = at_once * columns;
+    std::ptrdiff_t const behind = rows / at_once * wide;
+    std::byte const* const end = memory + thresholds::bytes_of_repeated_rows;
+    for (joined_array const* x = arrays; x != arrays + count; ++x) {
+        if (x->is_result) {
+            if (whole.result_row_strides[x->number] != columns) {
+                return 0;
+            }
+            whole.result_row_strides[x->number] = wide;
+            rest.results[x->number] = static_cast<std::byte*>(rest.results[x->number]) + behind * x->element_bytes;
+            continue;
+        }
+        std::ptrdiff_t& stride = whole.leaf_row_strides[x->number];
+        if (!x->varies_along_rows || stride == 0) {
+            std::ptrdiff_t const bytes = wide * x->element_bytes;
+            if (bytes > end - memory) {
+                return 0;
+            }
+            repeat_bytes(whole.leaves[x->number], static_cast<std::size_t>(columns * x->element_bytes), memory,
+                         static_cast<std::size_t>(bytes));
+            whole.leaves[x->number] = rest.leaves[x->number] = memory;
+            memory += bytes;
+        } else if (stride == columns) {
+            stride = wide;
+            rest.leaves[x->number] = static_cast<std::byte const*>(rest.leaves[x->number]) + behind * x->element_bytes;
+        } else {
+            return 0;
+        }
+    }
+    return at_once;
+}
+
+} // namespace detail
 
 /// The rows of a call, pixels say, that do the same work on each column and lie without gaps: whole groups of them as
 /// rows of more columns, and those that remain.
 template <class Group>
 class joined_rows {
-    static constexpr std::ptrdiff_t most_bytes = thresholds::bytes_of_repeated_rows;
-
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
@@ -36,87 +113,35 @@ public:
     /// `wanted`: how many columns the joined rows should have, about: they have no more than that, or than the given
     /// ones times `simd::width`.
     CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted)
-        : whole(a), rest(a) {
-        std::ptrdiff_t const bytes = bytes_to_repeat(a, columns);
-        std::ptrdiff_t const least = simd::width / std::gcd(columns, std::ptrdiff_t{simd::width});
-        std::ptrdiff_t const groups = std::min(wanted / columns, rows / 4) / least;
-        std::ptrdiff_t const rows_of_a_group = least * std::max<std::ptrdiff_t>(1, groups);
-        if (bytes < 0 || rows_of_a_group * bytes > most_bytes) {
-            return;
-        }
-        at_once = rows_of_a_group;
-        join(a, rows, columns);
-    }
+        : whole(a), rest(a),
+          at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, detail::argument_arrays(whole),
+                                    detail::argument_arrays(rest), memory_)) {}
 
-    /// The rows that are one; 0 if they cannot be joined.
-    std::ptrdiff_t at_once = 0;
-    std::ptrdiff_t whole_rows = 0;    // joined ones
-    std::ptrdiff_t whole_columns = 0; // of each
-    std::ptrdiff_t rows_left = 0;     // of the given ones
     arguments whole;
-    arguments rest; // as the given ones, or as one row: what is repeated is so here too
+    arguments rest;               // as the given ones, or as one row: what is repeated is so here too
+    std::ptrdiff_t const at_once; // the rows that are one; 0 if they cannot be joined
 
 private:
-    /// Whether all rows read what a step loads.
-    template <graph::step Step>
-    static CALQUE_INLINE bool is_repeated(arguments const& a) {
-        return !Step.varies_along_rows || a.leaf_row_strides[Step.leaf] == 0;
-    }
+    struct array_list {
+        detail::joined_array of[Group::leaf_count + Group::result_count];
+        int count = 0;
 
-    /// The bytes that a row reads of what all rows do; negative if some array has gaps.
-    static CALQUE_INLINE std::ptrdiff_t bytes_to_repeat(arguments const& a, std::ptrdiff_t columns) {
-        std::ptrdiff_t bytes = 0;
-        bool has_gaps = false;
-        unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr graph::step s = Group::steps()[step];
-            if constexpr (s.leaf >= 0 && s.varies_along_columns) {
-                bool const is_one_row = is_repeated<s>(a);
-                bytes += is_one_row ? columns * static_cast<std::ptrdiff_t>(size_of(s.type)) : 0;
-                has_gaps |= !is_one_row && a.leaf_row_strides[s.leaf] != columns;
-            }
-            if constexpr (s.result >= 0 && !detail::is_reduction(s)) {
-                has_gaps |= a.result_row_strides[s.result] != columns;
-            }
-        });
-        return has_gaps ? -1 : bytes;
-    }
-
-    CALQUE_INLINE void join(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        whole_rows = rows / at_once;
-        whole_columns = at_once * columns;
-        rows_left = rows % at_once;
-        std::byte* place = memory_;
-        unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr graph::step s = Group::steps()[step];
-            using T = type_of<s.type>;
-            if constexpr (s.leaf >= 0 && s.varies_along_columns) {
-                if (is_repeated<s>(a)) {
-                    T* const repeated = reinterpret_cast<T*>(place);
-                    place += static_cast<std::size_t>(whole_columns) * sizeof(T);
-                    repeat(static_cast<T const*>(a.leaves[s.leaf]), columns, repeated, whole_columns);
-                    whole.leaves[s.leaf] = rest.leaves[s.leaf] = repeated;
-                } else {
-                    whole.leaf_row_strides[s.leaf] = whole_columns;
-                    rest.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) + whole_rows * whole_columns;
+        constexpr array_list() {
+            for (int i = 0; i < Group::step_count; ++i) {
+                graph::step const& s = Group::steps()[i];
+                auto const bytes = static_cast<std::ptrdiff_t>(size_of(s.type));
+                if (s.leaf >= 0 && s.varies_along_columns) {
+                    of[count++] = {s.leaf, false, s.varies_along_rows, bytes};
+                }
+                if (s.result >= 0 && !detail::is_reduction(s)) {
+                    of[count++] = {s.result, true, true, bytes};
                 }
             }
-            if constexpr (s.result >= 0 && !detail::is_reduction(s)) {
-                whole.result_row_strides[s.result] = whole_columns;
-                rest.results[s.result] = static_cast<T*>(a.results[s.result]) + whole_rows * whole_columns;
-            }
-        });
-    }
-
-    /// The first `n` elements from `from`, again and again until there are `all`.
-    template <class T>
-    static void repeat(T const* from, std::ptrdiff_t n, T* to, std::ptrdiff_t all) {
-        std::copy_n(from, n, to);
-        for (std::ptrdiff_t made = n; made < all; made *= 2) {
-            std::copy_n(to, std::min(made, all - made), to + made);
         }
-    }
+    };
+    static constexpr array_list arrays{};
 
-    alignas(64) std::byte memory_[most_bytes];
+    alignas(64) std::byte memory_[thresholds::bytes_of_repeated_rows];
 };
 
 } // namespace kernels
