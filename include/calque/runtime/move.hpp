@@ -55,6 +55,9 @@ inline void shuffle_rows(moved_value const& to, moved_value const& words, int ax
 template <class T>
 extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start) {
     constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+    if (from.extents.size() == 0) { // which may be nowhere, with no offset
+        return from.extents[axis];
+    }
     kernels::copy_strided(from.extents, {to.data + start * to.steps[axis] * bytes, to.steps}, {from.data, from.steps},
                           sizeof(T));
     return from.extents[axis];
@@ -64,7 +67,7 @@ extent_t copy_part(moved_value const& to, moved_value const& from, int axis, ext
 template <class T>
 void copy_rolled(moved_value const& to, moved_value const& from, int axis, std::int64_t shift) {
     extent_t const n = from.extents[axis];
-    if (n == 0) {
+    if (from.extents.size() == 0) {
         return;
     }
     extent_t const first = (shift % n + n) % n; // of `to`, that is the first of `from`
