@@ -20,7 +20,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 
 namespace calque {
@@ -292,7 +291,7 @@ private:
     // What hits read.
     std::atomic<std::uint64_t> version_;
     std::atomic<table*> table_;
-    std::shared_ptr<detail::hit_total> const total_{new detail::hit_total};
+    counted_ptr<detail::hit_total> const total_{new detail::hit_total};
     std::size_t const seat_number_ = records_.next_seat();
     std::atomic<std::uint64_t> clock_{0};
 

@@ -7,7 +7,6 @@
 #include <calque/runtime/signature.hpp>
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -224,7 +223,7 @@ private:
         });
     }
 
-    std::shared_ptr<detail::function_state> state_;
+    counted_ptr<detail::function_state> state_;
 };
 
 /// Makes a traced function of a captureless lambda or function object.

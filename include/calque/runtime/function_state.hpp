@@ -3,6 +3,7 @@
 // trace, and what it says when it traces. All of it is for misses; hits never come here.
 #pragma once
 
+#include <calque/core/counted_ptr.hpp>
 #include <calque/core/error.hpp>
 #include <calque/runtime/explain.hpp>
 #include <calque/runtime/plan_classes.hpp>
@@ -12,7 +13,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -48,7 +48,7 @@ inline shape_policy policy_for(key_description const& d, function_options const&
     return d.is_from_signature ? shape_policy::dynamic : options.shapes;
 }
 
-class function_state final : public registered_function {
+class function_state final : public registered_function, public counted {
 public:
     explicit function_state(function_options options) : options_(std::move(options)) { register_this(); }
     function_state(function_state const&) = delete;
@@ -279,12 +279,11 @@ struct caller {
 };
 
 /// Out of line, so that the strings of the options are not taken apart wherever a function is made.
-CALQUE_NOINLINE inline std::shared_ptr<function_state> make_function_state(function_options& options,
-                                                                           caller const& where) {
+CALQUE_NOINLINE inline counted_ptr<function_state> make_function_state(function_options& options, caller const& where) {
     if (options.name.empty()) {
         options.name = where.name();
     }
-    return std::shared_ptr<function_state>(new function_state(std::move(options))); // compiles faster than make_shared
+    return counted_ptr<function_state>(new function_state(std::move(options)));
 }
 
 } // namespace detail
