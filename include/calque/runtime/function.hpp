@@ -93,7 +93,7 @@ public:
                 runtime::call<P> call(name(), args...);
                 auto const& plan = find_plan(call);
                 if (call.would_lose_arguments(plan, outputs, name())) [[unlikely]] {
-                    run_elsewhere(call, plan, outputs);
+                    call.run_before_binding(plan, outputs, name());
                     return;
                 }
                 call.template run<true>(plan, outputs, state_->options().name);
@@ -195,32 +195,6 @@ private:
             }
         }
         return detail::plans_of<P>(*state_).find(call.key());
-    }
-
-    /// Writes to arrays of its own first: a resize of the outputs would take the arguments' memory away.
-    template <class P, class Outputs>
-    CALQUE_COLD void run_elsewhere(runtime::call<P>& call, typename P::plan const& plan, Outputs& outputs) const {
-        auto const extents_of = [&](auto i) { return call.extents_of(plan, i); };
-        auto result = make_result<typename P::result, typename P::outputs>(extents_of);
-        call.run_into_new(plan, result, state_->options().name);
-        std::byte const* from[static_cast<std::size_t>(P::traced::output_count)];
-        bind_outputs<typename P::result, typename P::outputs>(result, extents_of, [&](auto i, auto const& ref) {
-            from[i] = reinterpret_cast<std::byte const*>(ref.data);
-        });
-        bind_outputs<typename P::result, typename P::outputs>(outputs, extents_of, [&](auto i, auto const& ref) {
-            runtime::value_plan const& value = plan.outputs[i];
-            auto* const to = reinterpret_cast<std::byte*>(ref.data);
-            if constexpr (std::remove_cvref_t<decltype(ref)>::contiguous) {
-                kernels::copy_bytes(to, from[i], static_cast<std::size_t>(value.extents.size()) * sizeof(*ref.data));
-            } else {
-                strides steps;
-                for (int axis = 0; axis < value.extents.rank; ++axis) {
-                    steps[axis] = ref.strides[axis];
-                }
-                kernels::copy_strided(value.extents, {to, steps}, {from[i], contiguous_strides(value.extents)},
-                                      sizeof(*ref.data));
-            }
-        });
     }
 
     counted_ptr<detail::function_state> state_;
