@@ -8,6 +8,8 @@
 #include <calque/runtime/program.hpp>
 #include <calque/runtime/violation.hpp>
 
+#include <cstring>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {
@@ -176,11 +178,11 @@ private:
         try {
             return would_lose_resizing(p, outputs);
         } catch (shape_error const& e) {
-            constexpr std::string_view start = "calque: ";
-            std::string_view what = e.what();
-            what.remove_prefix(what.starts_with(start) ? start.size() : 0);
+            constexpr char start[] = "calque: ";
+            constexpr std::size_t length = sizeof(start) - 1;
             text message;
-            message << start << function_name << ": " << what;
+            message << start << function_name << ": "
+                    << e.what() + (std::strncmp(e.what(), start, length) == 0 ? length : 0);
             throw shape_error(message.string());
         }
     }
@@ -194,7 +196,9 @@ private:
                 extent_t const* const wanted = extents_of(p, index);
                 if (!calque::detail::has_extents(leaf, wanted)) {
                     if constexpr (is_resizable_v<A>) {
-                        require_declared_extents<A>(wanted);
+                        if constexpr (has_static_extents<array_spec_t<A>>()) {
+                            require_declared_extents<A>(wanted);
+                        }
                         loses |= overlaps_an_argument(p, leaf);
                     } else {
                         calque::detail::resize_output(leaf, wanted);
@@ -494,7 +498,9 @@ private:
         require_no_violation(function_name);
         if (late.bind != nullptr) {
             late.bind(*this, p, late.tree);
-            std::copy_n(bases_ + argument_count, output_count, wanted);
+            for (int o = 0; o < output_count; ++o) {
+                wanted[o] = bases_[argument_count + o];
+            }
         }
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.outputs[o].extents;

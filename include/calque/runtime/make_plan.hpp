@@ -164,11 +164,13 @@ private:
 
     constexpr void plan_group(int k) {
         graph::group const& x = in_.schedule.groups[k];
-        if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
-            if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
-                plan_products(k, x);
+        if constexpr (Needs.values) {
+            if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
+                if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
+                    plan_products(k, x);
+                }
+                return;
             }
-            return;
         }
         if constexpr (Needs.several_shapes) {
             plan_loops(k, x);
