@@ -48,6 +48,8 @@ class traced_function {
 public:
     explicit traced_function(function_options options, detail::caller where = detail::caller::current())
         : state_(detail::make_function_state(options, where)) {}
+    /// With the default options, and named by where it is made.
+    explicit traced_function(detail::caller where) : state_(detail::make_function_state(where)) {}
 
     /// Calls the function. A result is an array that owns its elements, a number for a scalar, or a tree of these.
     ///
@@ -170,7 +172,12 @@ public:
                 if (P::is_static && call.has_contiguous_arguments()) {
                     return {true, "all shapes are static: the compiler has made the plan"};
                 }
-                return state_->explain(&detail::which_program<P>, {&detail::description_of<P>, call.key().words});
+                sequence<std::int64_t> class_words;
+                auto const* const plans = static_cast<detail::plans<P> const*>(state_->find(&detail::which_program<P>));
+                bool const is_hit = plans != nullptr && !plans->would_trace(call.key().words, class_words);
+                return state_->explain(
+                    {&detail::description_of<P>, call.key().words, class_words.empty() ? nullptr : class_words.data()},
+                    is_hit);
             },
             args...);
     }
@@ -207,8 +214,8 @@ traced_function<F> function(F const&, function_options options, detail::caller w
 }
 
 template <class F>
-traced_function<F> function(F const& fn, detail::caller where = detail::caller::current()) {
-    return function(fn, function_options{}, where);
+traced_function<F> function(F const&, detail::caller where = detail::caller::current()) {
+    return traced_function<F>(where);
 }
 
 /// What `calque::function` takes beside the function: `signature<...>`, `signatures<...>` or `specialize<...>`.
@@ -224,9 +231,8 @@ traced_function<F, Declared> function(F const&, Declared, function_options optio
 }
 
 template <class F, signature_declaration Declared>
-traced_function<F, Declared> function(F const& fn, Declared declared,
-                                      detail::caller where = detail::caller::current()) {
-    return function(fn, declared, function_options{}, where);
+traced_function<F, Declared> function(F const&, Declared, detail::caller where = detail::caller::current()) {
+    return traced_function<F, Declared>(where);
 }
 
 /// Makes a traced function of a constexpr object with state that the compiler knows: `calque::function<model>()`.
@@ -237,7 +243,7 @@ auto function(function_options options, detail::caller where = detail::caller::c
 
 template <auto const& Object>
 auto function(detail::caller where = detail::caller::current()) {
-    return function(object_function<Object>{}, function_options{}, where);
+    return function(object_function<Object>{}, where);
 }
 
 template <auto const& Object, signature_declaration Declared>
