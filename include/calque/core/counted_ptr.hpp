@@ -41,7 +41,7 @@ public:
     counted_ptr(counted_ptr const& other) : p_(other.p_) { add_owner(); }
     counted_ptr(counted_ptr&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
     counted_ptr& operator=(counted_ptr other) noexcept {
-        std::swap(p_, other.p_);
+        other.p_ = std::exchange(p_, other.p_);
         return *this;
     }
     ~counted_ptr() {

@@ -206,7 +206,7 @@ private:
 
     // From here on: under the lock, but for `use` and `point_line_at`.
 
-    Plan const& hit_under_lock(keyed_entry& e) {
+    CALQUE_NOINLINE Plan const& hit_under_lock(keyed_entry& e) {
         detail::thread_record& me = *line_.record;
         detail::cache_seat& seat = me.seat_at(total_, seat_number_);
         seat.plan.store(&e); // nothing is freed without the lock, so the entry needs no second look
