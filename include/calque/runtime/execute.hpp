@@ -52,7 +52,9 @@ public:
         }
         planner<Needs> its_planner(input_of(shapes, argument_strides), out);
         its_planner.run();
-        p.copies.take(its_planner.copies());
+        if constexpr (Needs.copies) {
+            p.copies.take(its_planner.copies());
+        }
         for (int o = 0; o < size.outputs; ++o) {
             p.outputs[o] = out.values[schedule.outputs[o]];
         }

@@ -508,8 +508,13 @@ private:
 
     plan_input in_;
     plan_view out_;
-    memory_planner memory_;
-    sequence<copy_plan> copies_;
+    /// Where nothing is placed. (Without a destructor, which all that may throw would have to call.)
+    struct no_memory {
+        constexpr explicit no_memory(int) {}
+        static constexpr std::size_t total() { return 0; }
+    };
+    std::conditional_t<Needs.buffers || Needs.copies, memory_planner, no_memory> memory_;
+    std::conditional_t<Needs.copies, sequence<copy_plan>, copy_list<-1>> copies_;
     std::size_t workspace_ = 0;
     bool has_other_order_ = false; // than row-major: some value that is placed
 };
