@@ -70,6 +70,7 @@ public:
     }
 
     constexpr void pop_back() { --size_; }
+    constexpr void clear() { size_ = 0; }
 
     /// Makes room for `capacity` elements.
     constexpr void reserve(int capacity) {

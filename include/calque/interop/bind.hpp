@@ -66,6 +66,17 @@ constexpr bool are_compatible() {
     }
 }
 
+/// Whether a spec says of some axis how long it is. Where it does not, no check of extents is compiled, nor its
+/// message.
+template <array_spec S>
+constexpr bool has_static_extents() {
+    bool has = false;
+    for (int axis = 0; axis < S::rank; ++axis) {
+        has |= is_static(S::shape[axis]);
+    }
+    return has;
+}
+
 namespace detail {
 
 template <class Error = shape_error>
@@ -99,7 +110,12 @@ struct leaf_place {
     using mismatch = typename mismatch_of<Where>::type;
     Where const& where;
 
-    std::string operator()() const { return where() + leaf_path<Argument>(Leaf); }
+    std::string operator()() const {
+        text place;
+        place << where();
+        append_leaf_path<Argument>(place, Leaf);
+        return place.string();
+    }
 };
 
 template <class Spec, class A, class Where>
@@ -192,9 +208,11 @@ CALQUE_INLINE constexpr auto bind_leaf(A const& leaf, Where const& where) {
                 detail::reject<guaranteed>(leaf, where);
             }
         }
-        for (int axis = 0; axis < Leaf::rank; ++axis) {
-            if (is_static(Leaf::shape[axis]) && adaptor::extent(leaf, axis) != Leaf::shape[axis]) [[unlikely]] {
-                detail::reject<Leaf>(leaf, where);
+        if constexpr (has_static_extents<Leaf>()) {
+            for (int axis = 0; axis < Leaf::rank; ++axis) {
+                if (is_static(Leaf::shape[axis]) && adaptor::extent(leaf, axis) != Leaf::shape[axis]) [[unlikely]] {
+                    detail::reject<Leaf>(leaf, where);
+                }
             }
         }
         return detail::refer_to<typename Leaf::value_type const>(leaf);

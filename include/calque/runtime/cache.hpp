@@ -20,7 +20,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 
 namespace calque {
@@ -207,7 +206,7 @@ private:
 
     // From here on: under the lock, but for `use` and `point_line_at`.
 
-    Plan const& hit_under_lock(keyed_entry& e) {
+    CALQUE_NOINLINE Plan const& hit_under_lock(keyed_entry& e) {
         detail::thread_record& me = *line_.record;
         detail::cache_seat& seat = me.seat_at(total_, seat_number_);
         seat.plan.store(&e); // nothing is freed without the lock, so the entry needs no second look
@@ -292,7 +291,7 @@ private:
     // What hits read.
     std::atomic<std::uint64_t> version_;
     std::atomic<table*> table_;
-    std::shared_ptr<detail::hit_total> const total_{new detail::hit_total};
+    counted_ptr<detail::hit_total> const total_{new detail::hit_total};
     std::size_t const seat_number_ = records_.next_seat();
     std::atomic<std::uint64_t> clock_{0};
 

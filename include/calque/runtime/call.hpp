@@ -8,6 +8,8 @@
 #include <calque/runtime/program.hpp>
 #include <calque/runtime/violation.hpp>
 
+#include <cstring>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {
@@ -68,11 +70,14 @@ public:
         run_apart(p, writes_to_existing<MayAlias> || P::execution::keeps_orders, function_name);
     }
 
-    /// The same into arrays that were just made, where calls seldom come by.
+    /// The same where binding the outputs, which resizes them, would take memory away from an argument: first runs.
     template <class Outputs>
-    CALQUE_COLD void run_into_new(plan const& p, Outputs& outputs, std::string const& function_name) {
-        bind_all_outputs<false>(p, outputs);
-        run_apart(p, writes_to_existing<false> || P::execution::keeps_orders, function_name);
+    CALQUE_COLD void run_before_binding(plan const& p, Outputs& outputs, std::string const& function_name) {
+        for (int o = 0; o < output_count; ++o) {
+            bases_[argument_count + o] = nullptr;
+        }
+        void* const tree = const_cast<void*>(static_cast<void const*>(std::addressof(outputs)));
+        run_with_copies(p, true, function_name, {tree, &bind_late<Outputs>});
     }
 
     /// Whether a resize of the outputs would take memory away from an argument. Throws `shape_error` if an output of
@@ -173,11 +178,11 @@ private:
         try {
             return would_lose_resizing(p, outputs);
         } catch (shape_error const& e) {
-            constexpr std::string_view start = "calque: ";
-            std::string_view what = e.what();
-            what.remove_prefix(what.starts_with(start) ? start.size() : 0);
+            constexpr char start[] = "calque: ";
+            constexpr std::size_t length = sizeof(start) - 1;
             text message;
-            message << start << function_name << ": " << what;
+            message << start << function_name << ": "
+                    << e.what() + (std::strncmp(e.what(), start, length) == 0 ? length : 0);
             throw shape_error(message.string());
         }
     }
@@ -191,7 +196,9 @@ private:
                 extent_t const* const wanted = extents_of(p, index);
                 if (!calque::detail::has_extents(leaf, wanted)) {
                     if constexpr (is_resizable_v<A>) {
-                        require_declared_extents<A>(wanted);
+                        if constexpr (has_static_extents<array_spec_t<A>>()) {
+                            require_declared_extents<A>(wanted);
+                        }
                         loses |= overlaps_an_argument(p, leaf);
                     } else {
                         calque::detail::resize_output(leaf, wanted);
@@ -459,9 +466,21 @@ private:
     /// The same where the plan says so, which few plans can.
     CALQUE_INLINE static bool is_interpreted(plan const& p) { return code::may_be_interpreted && p.is_interpreted; }
 
+    /// Outputs that are bound only when all has been computed.
+    struct late_outputs {
+        void* tree = nullptr;
+        void (*bind)(call&, plan const&, void* tree) = nullptr;
+    };
+
+    template <class Outputs>
+    static void bind_late(call& c, plan const& p, void* tree) {
+        c.bind_all_outputs<true>(p, *static_cast<Outputs*>(tree));
+    }
+
     /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
     /// outputs lie; else all are contiguous.
-    CALQUE_NOINLINE void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name) {
+    CALQUE_NOINLINE void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name,
+                                         late_outputs late = {}) {
         std::size_t offsets[output_count == 0 ? 1 : output_count];
         std::size_t bytes = (p.arena_bytes + 63) / 64 * 64;
         for (int o = 0; o < output_count; ++o) {
@@ -477,9 +496,15 @@ private:
         }
         run_into_temporaries(p);
         require_no_violation(function_name);
+        if (late.bind != nullptr) {
+            late.bind(*this, p, late.tree);
+            for (int o = 0; o < output_count; ++o) {
+                wanted[o] = bases_[argument_count + o];
+            }
+        }
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.outputs[o].extents;
-            std::byte const* const from = bases_[argument_count + o];
+            std::byte const* const from = frame.data() + offsets[o];
             if (!may_be_strided || outputs_[o].copy == nullptr) {
                 kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(p.output_bytes[o]));
                 continue;

@@ -52,7 +52,9 @@ public:
         }
         planner<Needs> its_planner(input_of(shapes, argument_strides), out);
         its_planner.run();
-        p.copies.take(its_planner.copies());
+        if constexpr (Needs.copies) {
+            p.copies.take(its_planner.copies());
+        }
         for (int o = 0; o < size.outputs; ++o) {
             p.outputs[o] = out.values[schedule.outputs[o]];
         }
@@ -145,8 +147,23 @@ public:
 
 private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
-        return {Compiled::view(), schedule.view(), shapes,         argument_strides, Compiled::argument_count,
-                &choose_rows,     &choose_product, &may_broadcast, keeps_orders};
+        plan_input input{.g = Compiled::view(),
+                         .schedule = schedule.view(),
+                         .shapes = shapes,
+                         .argument_strides = argument_strides,
+                         .argument_count = Compiled::argument_count,
+                         .keeps_orders = keeps_orders};
+        // What the planner does not ask is not compiled.
+        if constexpr (Needs.scratch) {
+            input.choose_rows = &choose_rows;
+        }
+        if constexpr (Needs.products || Needs.values) {
+            input.choose_product = &choose_product;
+        }
+        if constexpr (Needs.broadcasts) {
+            input.may_broadcast = &may_broadcast;
+        }
+        return input;
     }
 
     /// Whether `fn(K)` is true for each branch or loop `K`.

@@ -46,8 +46,9 @@ public:
                                   << " arrays and numbers, now " << now_.description->leaf_count;
             return found;
         }
+        text ignored;
         for (int leaf = 0; leaf < now_.description->leaf_count; ++leaf) {
-            compare_leaf(out, leaf, found);
+            compare_leaf(count_ < limit ? out : ignored, leaf, found);
         }
         if (!found.any()) {
             found.declared = true;
@@ -89,7 +90,7 @@ private:
     static constexpr int limit = 4;
 
     /// A class of keys serves all layouts.
-    bool is_laid_out_differently(int leaf) const {
+    CALQUE_COLD bool is_laid_out_differently(int leaf) const {
         return now_.class_words == nullptr && now_.is_strided(leaf) != before_.is_strided(leaf);
     }
 
@@ -101,11 +102,10 @@ private:
         return out << ": ";
     }
 
-    CALQUE_COLD void compare_leaf(text& out, int leaf, key_differences& found) {
+    /// (No text of its own, which every call that may throw would have to end.)
+    CALQUE_COLD void compare_leaf(text& to, int leaf, key_differences& found) {
         key_description const& a = *now_.description;
         key_description const& b = *before_.description;
-        text ignored;
-        text& to = count_ < limit ? out : ignored;
         if (a.types[leaf] != b.types[leaf]) {
             found.types = true;
             begin_difference(to, leaf) << "the dtype was " << b.types[leaf] << ", is " << a.types[leaf];

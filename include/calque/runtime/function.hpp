@@ -7,7 +7,6 @@
 #include <calque/runtime/signature.hpp>
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +48,8 @@ class traced_function {
 public:
     explicit traced_function(function_options options, detail::caller where = detail::caller::current())
         : state_(detail::make_function_state(options, where)) {}
+    /// With the default options, and named by where it is made.
+    explicit traced_function(detail::caller where) : state_(detail::make_function_state(where)) {}
 
     /// Calls the function. A result is an array that owns its elements, a number for a scalar, or a tree of these.
     ///
@@ -94,7 +95,7 @@ public:
                 runtime::call<P> call(name(), args...);
                 auto const& plan = find_plan(call);
                 if (call.would_lose_arguments(plan, outputs, name())) [[unlikely]] {
-                    run_elsewhere(call, plan, outputs);
+                    call.run_before_binding(plan, outputs, name());
                     return;
                 }
                 call.template run<true>(plan, outputs, state_->options().name);
@@ -171,7 +172,12 @@ public:
                 if (P::is_static && call.has_contiguous_arguments()) {
                     return {true, "all shapes are static: the compiler has made the plan"};
                 }
-                return state_->explain(&detail::which_program<P>, {&detail::description_of<P>, call.key().words});
+                sequence<std::int64_t> class_words;
+                auto const* const plans = static_cast<detail::plans<P> const*>(state_->find(&detail::which_program<P>));
+                bool const is_hit = plans != nullptr && !plans->would_trace(call.key().words, class_words);
+                return state_->explain(
+                    {&detail::description_of<P>, call.key().words, class_words.empty() ? nullptr : class_words.data()},
+                    is_hit);
             },
             args...);
     }
@@ -198,33 +204,7 @@ private:
         return detail::plans_of<P>(*state_).find(call.key());
     }
 
-    /// Writes to arrays of its own first: a resize of the outputs would take the arguments' memory away.
-    template <class P, class Outputs>
-    CALQUE_COLD void run_elsewhere(runtime::call<P>& call, typename P::plan const& plan, Outputs& outputs) const {
-        auto const extents_of = [&](auto i) { return call.extents_of(plan, i); };
-        auto result = make_result<typename P::result, typename P::outputs>(extents_of);
-        call.run_into_new(plan, result, state_->options().name);
-        std::byte const* from[static_cast<std::size_t>(P::traced::output_count)];
-        bind_outputs<typename P::result, typename P::outputs>(result, extents_of, [&](auto i, auto const& ref) {
-            from[i] = reinterpret_cast<std::byte const*>(ref.data);
-        });
-        bind_outputs<typename P::result, typename P::outputs>(outputs, extents_of, [&](auto i, auto const& ref) {
-            runtime::value_plan const& value = plan.outputs[i];
-            auto* const to = reinterpret_cast<std::byte*>(ref.data);
-            if constexpr (std::remove_cvref_t<decltype(ref)>::contiguous) {
-                kernels::copy_bytes(to, from[i], static_cast<std::size_t>(value.extents.size()) * sizeof(*ref.data));
-            } else {
-                strides steps;
-                for (int axis = 0; axis < value.extents.rank; ++axis) {
-                    steps[axis] = ref.strides[axis];
-                }
-                kernels::copy_strided(value.extents, {to, steps}, {from[i], contiguous_strides(value.extents)},
-                                      sizeof(*ref.data));
-            }
-        });
-    }
-
-    std::shared_ptr<detail::function_state> state_;
+    counted_ptr<detail::function_state> state_;
 };
 
 /// Makes a traced function of a captureless lambda or function object.
@@ -234,8 +214,8 @@ traced_function<F> function(F const&, function_options options, detail::caller w
 }
 
 template <class F>
-traced_function<F> function(F const& fn, detail::caller where = detail::caller::current()) {
-    return function(fn, function_options{}, where);
+traced_function<F> function(F const&, detail::caller where = detail::caller::current()) {
+    return traced_function<F>(where);
 }
 
 /// What `calque::function` takes beside the function: `signature<...>`, `signatures<...>` or `specialize<...>`.
@@ -251,9 +231,8 @@ traced_function<F, Declared> function(F const&, Declared, function_options optio
 }
 
 template <class F, signature_declaration Declared>
-traced_function<F, Declared> function(F const& fn, Declared declared,
-                                      detail::caller where = detail::caller::current()) {
-    return function(fn, declared, function_options{}, where);
+traced_function<F, Declared> function(F const&, Declared, detail::caller where = detail::caller::current()) {
+    return traced_function<F, Declared>(where);
 }
 
 /// Makes a traced function of a constexpr object with state that the compiler knows: `calque::function<model>()`.
@@ -264,7 +243,7 @@ auto function(function_options options, detail::caller where = detail::caller::c
 
 template <auto const& Object>
 auto function(detail::caller where = detail::caller::current()) {
-    return function(object_function<Object>{}, function_options{}, where);
+    return function(object_function<Object>{}, where);
 }
 
 template <auto const& Object, signature_declaration Declared>

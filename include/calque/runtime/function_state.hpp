@@ -3,6 +3,7 @@
 // trace, and what it says when it traces. All of it is for misses; hits never come here.
 #pragma once
 
+#include <calque/core/counted_ptr.hpp>
 #include <calque/core/error.hpp>
 #include <calque/runtime/explain.hpp>
 #include <calque/runtime/plan_classes.hpp>
@@ -12,7 +13,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -29,8 +30,6 @@ public:
     virtual call_counts counts() const = 0;
     /// Calls `fn(context, key)` for what has been traced and is kept.
     virtual void for_each_trace(void (*fn)(void* context, described_key const&), void* context) const = 0;
-    /// Whether a call with this key would trace; sets `class_words` if the policy has classes.
-    virtual bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const = 0;
     virtual void clear() = 0;
 
     void const* which() const { return which_; }
@@ -48,9 +47,11 @@ inline shape_policy policy_for(key_description const& d, function_options const&
     return d.is_from_signature ? shape_policy::dynamic : options.shapes;
 }
 
-class function_state final : public registered_function {
+class function_state final : public registered_function, public counted {
 public:
-    explicit function_state(function_options options) : options_(std::move(options)) { register_this(); }
+    explicit function_state(function_options&& options) : options_(std::move(options)) { register_this(); }
+    /// All options but the name are the default ones.
+    explicit function_state(std::string name) : options_{.name = std::move(name)} { register_this(); }
     function_state(function_state const&) = delete;
     function_state& operator=(function_state const&) = delete;
 
@@ -119,14 +120,10 @@ public:
         return list.all;
     }
 
-    /// Whether a call would trace, and why.
-    CALQUE_FENCE explanation explain(void const* which, described_key key) const {
-        plans_of_types const* const p = find(which);
-        sequence<std::int64_t> class_words;
-        bool const is_hit = p != nullptr && !p->would_trace(key.words, class_words);
-        key.class_words = class_words.empty() ? nullptr : class_words.data();
+    /// Why a call would trace, or that it would not.
+    CALQUE_FENCE explanation explain(described_key const& key, bool is_hit) const {
         if (is_hit) {
-            std::int64_t const* const words = class_words.empty() ? key.words : key.class_words;
+            std::int64_t const* const words = key.class_words == nullptr ? key.words : key.class_words;
             return {true, "traced as " + signature_of({key.description, words}, options_.arguments)};
         }
         text reason;
@@ -230,7 +227,7 @@ private:
                     if (distance < b.distance) {
                         b.distance = distance;
                         b.description = before.description;
-                        b.words.resize(0);
+                        b.words.clear();
                         b.words.append(before.words, before.description->word_count);
                     }
                 },
@@ -258,33 +255,37 @@ private:
 };
 
 /// The place in the source where a function is made. (clang 14 has no std::source_location.)
-struct caller {
-    char const* file;
-    int line;
-
+class caller {
+public:
     static constexpr caller current(char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
         return {file, line};
     }
 
     /// `train.cpp:12`
     CALQUE_COLD std::string name() const {
-        std::string_view path = file;
-        if (auto const slash = path.find_last_of('/'); slash != std::string_view::npos) {
-            path.remove_prefix(slash + 1);
-        }
+        char const* const slash = std::strrchr(file_, '/');
         text place;
-        place << path << ':' << line;
+        place << (slash != nullptr ? slash + 1 : file_) << ':' << line_;
         return place.string();
     }
+
+private:
+    constexpr caller(char const* file, int line) : file_(file), line_(line) {}
+
+    char const* file_;
+    int line_;
 };
 
 /// Out of line, so that the strings of the options are not taken apart wherever a function is made.
-CALQUE_NOINLINE inline std::shared_ptr<function_state> make_function_state(function_options& options,
-                                                                           caller const& where) {
+CALQUE_NOINLINE inline counted_ptr<function_state> make_function_state(function_options& options, caller const& where) {
     if (options.name.empty()) {
         options.name = where.name();
     }
-    return std::shared_ptr<function_state>(new function_state(std::move(options))); // compiles faster than make_shared
+    return counted_ptr<function_state>(new function_state(std::move(options)));
+}
+
+CALQUE_NOINLINE inline counted_ptr<function_state> make_function_state(caller const& where) {
+    return counted_ptr<function_state>(new function_state(where.name()));
 }
 
 } // namespace detail

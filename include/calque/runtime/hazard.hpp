@@ -8,12 +8,12 @@
 #pragma once
 
 #include <calque/core/config.hpp>
+#include <calque/core/counted_ptr.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -41,7 +41,7 @@ using hazard_pointer = std::atomic<reclaimable const*>;
 class thread_record;
 
 /// The hits of one cache that no thread counts any more. It outlives the cache for as long as a thread counts for it.
-struct hit_total {
+struct hit_total : counted {
     std::uint64_t settled = 0; // guarded by the mutex of the records
     bool used = false;         // the same
 
@@ -52,13 +52,13 @@ struct hit_total {
 /// What a thread shows about its use of one cache. Only that thread writes it, so that counting a hit is a plain load
 /// and store; `owner` changes under the mutex of the records.
 struct cache_seat {
-    std::shared_ptr<hit_total> owner;
+    counted_ptr<hit_total> owner;
     std::atomic<std::uint64_t> hits{0};
     hazard_pointer plan{nullptr};  // the last that the thread found
     hazard_pointer table{nullptr}; // the last that it searched
 
     void settle() {
-        if (owner != nullptr) {
+        if (owner.get() != nullptr) {
             owner->settled += hits.load(std::memory_order_relaxed);
             hits.store(0, std::memory_order_relaxed);
         }
@@ -80,9 +80,9 @@ class thread_records;
 class alignas(128) thread_record {
 public:
     /// The thread's seat at a cache; the common case is one comparison.
-    cache_seat& seat_at(std::shared_ptr<hit_total> const& cache, std::size_t number) {
+    cache_seat& seat_at(counted_ptr<hit_total> const& cache, std::size_t number) {
         cache_seat& seat = seats_[number];
-        if (seat.owner != cache) [[unlikely]] {
+        if (seat.owner.get() != cache.get()) [[unlikely]] {
             claim(seat, cache);
         }
         return seat;
@@ -94,7 +94,7 @@ private:
 
     explicit thread_record(thread_records& list) : list_(list) {}
 
-    inline CALQUE_COLD void claim(cache_seat& seat, std::shared_ptr<hit_total> const& cache);
+    inline CALQUE_COLD void claim(cache_seat& seat, counted_ptr<hit_total> const& cache);
     inline void release();
 
     thread_records& list_;
@@ -154,8 +154,8 @@ private:
     mutable std::mutex mutex_; // who counts for whom
 };
 
-void thread_record::claim(cache_seat& seat, std::shared_ptr<hit_total> const& cache) {
-    std::shared_ptr<hit_total> previous; // freed after the lock
+void thread_record::claim(cache_seat& seat, counted_ptr<hit_total> const& cache) {
+    counted_ptr<hit_total> previous; // freed after the lock
     std::lock_guard lock(list_.mutex_);
     seat.settle();
     previous = std::exchange(seat.owner, cache);
@@ -171,7 +171,7 @@ void thread_record::release() {
         std::lock_guard lock(list_.mutex_);
         for (cache_seat& seat : seats_) {
             seat.settle();
-            seat.owner.reset();
+            seat.owner = {};
         }
     }
     *line_ = {};

@@ -40,13 +40,13 @@ struct described_key {
     std::int64_t extent(int leaf, int axis) const { return words[description->first_words[leaf] + axis]; }
 
     /// Whether an earlier key, or class of keys, has this extent too.
-    bool has_extent_of(described_key const& before, int leaf, int axis) const {
+    CALQUE_COLD bool has_extent_of(described_key const& before, int leaf, int axis) const {
         std::int64_t const was = before.extent(leaf, axis);
         return extent(leaf, axis) == was ||
                (class_words != nullptr && class_words[description->first_words[leaf] + axis] == was);
     }
 
-    bool is_strided(int leaf) const {
+    CALQUE_COLD bool is_strided(int leaf) const {
         int const rank = description->ranks[leaf];
         bool strided = false;
         for (int axis = 0; description->has_strides[leaf] && axis < rank; ++axis) {

@@ -164,11 +164,13 @@ private:
 
     constexpr void plan_group(int k) {
         graph::group const& x = in_.schedule.groups[k];
-        if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
-            if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
-                plan_products(k, x);
+        if constexpr (Needs.values) {
+            if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
+                if (in_.g.is<graph::ops::batch_matmul>(x.node)) {
+                    plan_products(k, x);
+                }
+                return;
             }
-            return;
         }
         if constexpr (Needs.several_shapes) {
             plan_loops(k, x);
@@ -506,8 +508,13 @@ private:
 
     plan_input in_;
     plan_view out_;
-    memory_planner memory_;
-    sequence<copy_plan> copies_;
+    /// Where nothing is placed. (Without a destructor, which all that may throw would have to call.)
+    struct no_memory {
+        constexpr explicit no_memory(int) {}
+        static constexpr std::size_t total() { return 0; }
+    };
+    std::conditional_t<Needs.buffers || Needs.copies, memory_planner, no_memory> memory_;
+    std::conditional_t<Needs.copies, sequence<copy_plan>, copy_list<-1>> copies_;
     std::size_t workspace_ = 0;
     bool has_other_order_ = false; // than row-major: some value that is placed
 };

@@ -101,7 +101,7 @@ struct plan_capacity {
     graph::schedule_size schedule;
     int values = 0;     // that are read when the kernels run: all, or none but the outputs
     int outer_axes = 0; // that may loop around a kernel
-    int copies = 0;     // of a plan that is a constant; 0: they are on the heap, for few calls need any
+    int copies = 0; // of a plan that is a constant; 0: they are on the heap, for few calls need any; -1: no call does
 };
 
 /// The copies of a plan.
@@ -129,6 +129,13 @@ public:
 
 private:
     sequence<copy_plan> copies_;
+};
+
+template <>
+class copy_list<-1> {
+public:
+    static constexpr int size() { return 0; }
+    static constexpr copy_plan const* data() { return nullptr; }
 };
 
 /// The arrays of a plan, as small as they can be: the cache keeps many, and each new shape writes one.

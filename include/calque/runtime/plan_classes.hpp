@@ -153,7 +153,7 @@ private:
     }
 
     /// Writes the words of the class of a key: of all its extents while `relax` has nothing to relax.
-    void fill(sequence<std::int64_t>& words, std::int64_t const* key, shape_policy policy) const {
+    CALQUE_NOINLINE void fill(sequence<std::int64_t>& words, std::int64_t const* key, shape_policy policy) const {
         for (int leaf = 0; leaf < description_.leaf_count; ++leaf) {
             for (int axis = 0; axis < description_.ranks[leaf]; ++axis) {
                 int const at = description_.first_words[leaf] + axis;

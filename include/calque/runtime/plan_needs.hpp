@@ -151,7 +151,9 @@ constexpr plan_capacity capacity_of(graph::graph_view const& g, graph::schedule_
     for (graph::node_id id = 0; id < g.node_count; ++id) {
         is_static = is_static && g.shape(id).is_static();
     }
-    if (is_static && needs.copies) { // an operand of a kernel is copied once at most, and so is a view
+    if (!needs.copies) {
+        capacity.copies = -1;
+    } else if (is_static) { // an operand of a kernel is copied once at most, and so is a view
         capacity.copies = size.leaves + (needs.views ? size.values : 0);
     }
     return capacity;

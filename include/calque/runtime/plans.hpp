@@ -42,13 +42,14 @@ public:
     /// Calls `make()`, which makes the plan of a key.
     template <class Make>
     CALQUE_NOINLINE void run(std::int64_t const* words, Make const& make) {
-        if (classes_.serve_all()) {
-            make_without_trace(make);
-            return;
+        plan_classes::found found;
+        found.is_known = classes_.serve_all();
+        if (!found.is_known && joins_shapes()) {
+            found = classes_.find(words);
         }
-        plan_classes::found const found = joins_shapes() ? classes_.find(words) : plan_classes::found{};
         if (found.is_known) {
-            make_without_trace(make);
+            make();
+            shapes_.fetch_add(1, std::memory_order_relaxed);
             return;
         }
         described_key const key{&description_, words, joins_shapes() ? found.words.data() : nullptr};
@@ -74,12 +75,6 @@ public:
     void clear() { classes_.clear(); }
 
 private:
-    template <class Make>
-    void make_without_trace(Make const& make) {
-        make();
-        shapes_.fetch_add(1, std::memory_order_relaxed);
-    }
-
     /// A trace that comes to nothing does not count.
     struct admission {
         function_state& state;
@@ -134,7 +129,9 @@ public:
         }
     }
 
-    CALQUE_COLD bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const override {
+    /// Whether a call with this key would trace; sets `class_words` if the policy has classes. (Not virtual: compiled
+    /// only for functions that explain themselves.)
+    CALQUE_COLD bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const {
         if (policy_.joins_shapes()) {
             plan_classes::found found = policy_.classes().find(words);
             class_words = std::move(found.words);

@@ -79,7 +79,7 @@ private:
     }
 
     /// Files `f` instead of the entry at the front.
-    void sink(filed f) {
+    CALQUE_NOINLINE void sink(filed f) {
         int i = 0;
         for (int earlier = 1; earlier < heap_.size(); earlier = 2 * i + 1) {
             if (earlier + 1 < heap_.size() && heap_[earlier + 1].time < heap_[earlier].time) {

@@ -17,34 +17,38 @@ class retrace_history {
 public:
     /// Notes a trace; `earlier_calls`: all calls before it. Returns whether there are too many.
     CALQUE_NOINLINE bool add_trace(std::uint64_t earlier_calls, function_options const& options) {
-        std::uint64_t const since = earlier_calls > calls_seen_ ? earlier_calls - calls_seen_ : 0;
+        auto const since = static_cast<std::int64_t>(earlier_calls > calls_seen_ ? earlier_calls - calls_seen_ : 0);
         calls_seen_ = earlier_calls + 1;
         if (since != 0) {
             if (runs_.empty()) {
-                runs_.push_back(0); // of calls before the first trace that is known
+                open_run(0); // of calls before the first trace that is known
             }
             runs_.back() += since;
             calls_in_window_ += since;
         }
-        runs_.push_back(1);
+        open_run(1);
         ++calls_in_window_;
         int gone = 0;
-        while (calls_in_window_ - runs_[gone] > options.warn_window) {
+        while (static_cast<std::uint64_t>(calls_in_window_ - runs_[gone]) > options.warn_window) {
             calls_in_window_ -= runs_[gone++];
         }
         for (int i = gone; i < runs_.size(); ++i) {
             runs_[i - gone] = runs_[i];
         }
-        runs_.resize(runs_.size() - gone);
+        for (; gone != 0; --gone) {
+            runs_.pop_back();
+        }
         return options.warn_after != 0 && traces() >= options.warn_after;
     }
 
     std::size_t traces() const { return static_cast<std::size_t>(runs_.size()); }
-    std::uint64_t calls() const { return calls_in_window_; }
+    std::uint64_t calls() const { return static_cast<std::uint64_t>(calls_in_window_); }
 
 private:
-    sequence<std::uint64_t> runs_; // calls of each: a few
-    std::uint64_t calls_in_window_ = 0;
+    CALQUE_NOINLINE void open_run(std::int64_t calls) { runs_.push_back(calls); }
+
+    sequence<std::int64_t> runs_; // calls of each: a few. (A sequence that keys have as well.)
+    std::int64_t calls_in_window_ = 0;
     std::uint64_t calls_seen_ = 0;
 };
 

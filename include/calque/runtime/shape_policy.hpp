@@ -52,7 +52,8 @@ public:
         }
         if (!ends_.empty()) {
             extent_t best = dyn;
-            for (extent_t const end : ends_) {
+            for (std::size_t i = 0; i != ends_.size(); ++i) { // iterators are eight functions more to compile
+                extent_t const end = ends_[i];
                 best = end >= extent && (best == dyn || end < best) ? end : best;
             }
             return best;

@@ -62,7 +62,7 @@ public:
     // The rest is the writer's.
 
     template <class Key>
-    Entry* find(Key const& key, std::uint64_t hash) const {
+    CALQUE_NOINLINE Entry* find(Key const& key, std::uint64_t hash) const {
         std::uint64_t const tag = tag_of(hash);
         for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
             slot const& s = slots_[i];

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <calque/core/config.hpp>
+#include <calque/core/counted_ptr.hpp>
 
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -19,9 +19,15 @@ using warning_sink = std::function<void(std::string_view)>;
 
 namespace detail {
 
+struct kept_warning_sink : counted {
+    explicit kept_warning_sink(warning_sink s) : send(std::move(s)) {}
+
+    warning_sink const send;
+};
+
 struct current_warning_sink {
     std::mutex mutex;
-    std::shared_ptr<warning_sink const> sink;
+    counted_ptr<kept_warning_sink> sink;
 
     static current_warning_sink& instance() {
         static current_warning_sink* const it = new current_warning_sink; // not destroyed: warnings may come at exit
@@ -30,14 +36,14 @@ struct current_warning_sink {
 };
 
 CALQUE_COLD inline void warn(std::string_view message) {
-    std::shared_ptr<warning_sink const> sink;
+    counted_ptr<kept_warning_sink> sink;
     {
         current_warning_sink& current = current_warning_sink::instance();
         std::lock_guard lock(current.mutex);
         sink = current.sink;
     }
-    if (sink != nullptr && *sink) {
-        (*sink)(message);
+    if (sink.get() != nullptr && sink->send) {
+        sink->send(message);
     } else {
         std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
     }
@@ -47,11 +53,11 @@ CALQUE_COLD inline void warn(std::string_view message) {
 
 /// Sends all warnings to `sink` from now on, or to stderr if it is empty; returns the sink before.
 inline warning_sink set_warning_sink(warning_sink sink) {
-    std::shared_ptr<warning_sink const> next(new warning_sink(std::move(sink)));
+    counted_ptr<detail::kept_warning_sink> next(new detail::kept_warning_sink(std::move(sink)));
     detail::current_warning_sink& current = detail::current_warning_sink::instance();
     std::lock_guard lock(current.mutex);
     std::swap(current.sink, next);
-    return next == nullptr ? warning_sink{} : *next;
+    return next.get() == nullptr ? warning_sink{} : next->send;
 }
 
 } // namespace v0

@@ -33,13 +33,13 @@ public:
         if constexpr (OneRow) {
             fused_rows kernel(a, 1, columns);
             kernel.template compute_row_values<0, false>(0);
-            kernel.template run_row<true>(0);
+            kernel.template run_row<true>(0, typename program::phases{});
         } else {
             arguments const own = a; // which no row's store can change: strides are not read again for each row
             fused_rows kernel(own, rows, columns);
             kernel.template compute_row_values<0, false>(0);
             for (std::ptrdiff_t i = first; i < rows; ++i) {
-                kernel.template run_row<false>(i);
+                kernel.template run_row<false>(i, typename program::phases{});
             }
         }
     }
@@ -60,9 +60,9 @@ private:
         return early ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
     }
 
-    template <bool OneRow>
-    CALQUE_INLINE void run_row(std::ptrdiff_t i) {
-        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase, OneRow>(i); });
+    template <bool OneRow, int... Phase>
+    CALQUE_INLINE void run_row(std::ptrdiff_t i, std::integer_sequence<int, Phase...>) {
+        (run_phase<Phase, OneRow>(i), ...);
         compute_row_values<plan.count, true>(i);
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];

@@ -37,7 +37,8 @@ public:
         fused_short_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0, 0);
         for (std::ptrdiff_t i = first; i < rows; i += rows_at_once) {
-            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)));
+            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)),
+                            typename program::phases{});
         }
     }
 
@@ -90,9 +91,10 @@ private:
     // ---- a pack of rows
 
     /// Rows `i` to `i + n - 1`, one a lane.
-    CALQUE_INLINE void run_rows(std::ptrdiff_t i, int n) {
+    template <int... Phase>
+    CALQUE_INLINE void run_rows(std::ptrdiff_t i, int n, std::integer_sequence<int, Phase...>) {
         unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA { load_tile<transposed.at[k]>(i, n); });
-        unroll_steps<0, plan.count>([&](auto phase) CALQUE_INLINE_LAMBDA { run_phase<phase>(i, n); });
+        (run_phase<Phase>(i, n), ...);
         compute_row_values<plan.count, true>(i, n);
         // When all has been read, so that a result may take the place of an argument.
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {

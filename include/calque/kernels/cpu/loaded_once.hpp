@@ -21,7 +21,7 @@ CALQUE_INLINE void keep_in_register([[maybe_unused]] Register& r) {
 template <class T, int U>
 CALQUE_INLINE pack<T, U> loaded_once(pack<T, U> x) {
     if constexpr (!std::same_as<T, bool> && sizeof(T) >= 4) {
-        unroll<pack<T, U>::registers>([&](auto i) CALQUE_INLINE_LAMBDA { keep_in_register(x.r[i]); });
+        unroll<pack<T, U>::registers>([&](int i) CALQUE_INLINE_LAMBDA { keep_in_register(x.r[i]); });
     }
     return x;
 }

@@ -61,7 +61,7 @@ CALQUE_INLINE pack<double, U> erf_by_table(pack<double, U> x) {
     V const c = index * V(1 / 128.);
     auto const bits = simd::bits_as<std::int64_t>(index + V(rounder<V>)) - simd::bits_as<std::int64_t>(V(rounder<V>));
     auto const look_up = [&](auto const& table) CALQUE_INLINE_LAMBDA {
-        return V::generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::gather(table.data(), bits.r[i]); });
+        return V::generate([&](int i) CALQUE_INLINE_LAMBDA { return simd::gather(table.data(), bits.r[i]); });
     };
     V const d = magnitude - c;
     // erf(c + d) = erf c + erf' c (d - c d^2 + (2 c^2 - 1)/3 d^3 - ...): Hermite's polynomials

@@ -45,15 +45,13 @@ CALQUE_INLINE pack<float, U> tanh_by_table(pack<float, U> x) {
     auto const magnitude = min_or_second(pack<float, U>(9.1f), simd::abs(x));
     auto const index = simd::bits_as<std::int32_t>(max_or_second(pack<float, U>(0.0625f), magnitude)) >>
                        I(fraction_bits_of_an_interval);
-    auto const row = [&](auto k) CALQUE_INLINE_LAMBDA {
-        return pack<float, U>::generate([&](auto i)
+    auto const row = [&](int k) CALQUE_INLINE_LAMBDA {
+        return pack<float, U>::generate([&](int i)
                                             CALQUE_INLINE_LAMBDA { return simd::lookup(tanh_table[k], index.r[i]); });
     };
-    auto const distance = magnitude - row(std::integral_constant<int, 0>{});
-    auto sum = row(std::integral_constant<int, 7>{});
-    simd::unroll<6>([&](auto k) CALQUE_INLINE_LAMBDA {
-        sum = simd::fma(sum, distance, row(std::integral_constant<int, 6 - k>{}));
-    });
+    auto const distance = magnitude - row(0);
+    auto sum = row(7);
+    simd::unroll<6>([&](int k) CALQUE_INLINE_LAMBDA { sum = simd::fma(sum, distance, row(6 - k)); });
     return copysign(sum, x);
 }
 
@@ -85,9 +83,11 @@ CALQUE_INLINE V tanh(V x) {
 #if CALQUE_AVX512
     if constexpr (detail::is_float<V>) {
         return detail::tanh_by_table(x);
-    }
+    } else
 #endif
-    return detail::tanh_by_expm1(x);
+    {
+        return detail::tanh_by_expm1(x);
+    }
 }
 
 } // namespace math

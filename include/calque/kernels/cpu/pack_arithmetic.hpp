@@ -26,72 +26,71 @@ CALQUE_INLINE auto wrapping(R x) {
 } // namespace detail
 
 template <class T, int U>
-CALQUE_INLINE pack<T, U> operator+(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+CALQUE_INLINE pack<T, U> operator+(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
         return bits_as<reg<T>>(detail::wrapping(a.r[i]) + detail::wrapping(b.r[i]));
     });
 }
 
 template <class T, int U>
-CALQUE_INLINE pack<T, U> operator-(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+CALQUE_INLINE pack<T, U> operator-(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
         return bits_as<reg<T>>(detail::wrapping(a.r[i]) - detail::wrapping(b.r[i]));
     });
 }
 
 template <class T, int U>
-CALQUE_INLINE pack<T, U> operator*(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+CALQUE_INLINE pack<T, U> operator*(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
         return bits_as<reg<T>>(detail::wrapping(a.r[i]) * detail::wrapping(b.r[i]));
     });
 }
 
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> operator/(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return a.r[i] / b.r[i]; });
+CALQUE_INLINE pack<T, U> operator/(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return a.r[i] / b.r[i]; });
 }
 
 template <class T, int U>
-CALQUE_INLINE pack<T, U> operator-(pack<T, U> a) {
-    return pack<T, U>::generate([&](auto i)
-                                    CALQUE_INLINE_LAMBDA { return bits_as<reg<T>>(-detail::wrapping(a.r[i])); });
+CALQUE_INLINE pack<T, U> operator-(pack<T, U> const& a) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return bits_as<reg<T>>(-detail::wrapping(a.r[i])); });
 }
 
 /// a * b + c. Floating packs round once where the hardware can (`has_fused_multiply`), else twice; integers wrap.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> fma(pack<T, U> a, pack<T, U> b, pack<T, U> c) {
+CALQUE_INLINE pack<T, U> fma(pack<T, U> const& a, pack<T, U> const& b, pack<T, U> const& c) {
     if constexpr (std::integral<T>) {
         return a * b + c;
     } else {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return fma(a.r[i], b.r[i], c.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return fma(a.r[i], b.r[i], c.r[i]); });
     }
 }
 
 /// c - a * b, rounded like `fma`.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> fnma(pack<T, U> a, pack<T, U> b, pack<T, U> c) {
+CALQUE_INLINE pack<T, U> fnma(pack<T, U> const& a, pack<T, U> const& b, pack<T, U> const& c) {
     if constexpr (std::integral<T>) {
         return c - a * b;
     } else {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return fnma(a.r[i], b.r[i], c.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return fnma(a.r[i], b.r[i], c.r[i]); });
     }
 }
 
 /// a * b - c, rounded like `fma`.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> fms(pack<T, U> a, pack<T, U> b, pack<T, U> c) {
+CALQUE_INLINE pack<T, U> fms(pack<T, U> const& a, pack<T, U> const& b, pack<T, U> const& c) {
     if constexpr (std::integral<T>) {
         return a * b - c;
     } else {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return fms(a.r[i], b.r[i], c.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return fms(a.r[i], b.r[i], c.r[i]); });
     }
 }
 
 /// The lanes where the comparison holds.
 template <comparison C, class T, int U>
-CALQUE_INLINE pack<bool, U> compare(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> compare(pack<T, U> const& a, pack<T, U> const& b) {
     if constexpr (std::same_as<T, bool>) {
-        return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+        return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
             unsigned const x = a.r[i], y = b.r[i];
             return C == comparison::equal        ? ~(x ^ y)
                    : C == comparison::not_equal  ? x ^ y
@@ -101,59 +100,59 @@ CALQUE_INLINE pack<bool, U> compare(pack<T, U> a, pack<T, U> b) {
                                                  : x | ~y;
         });
     } else if constexpr (lanes<T> == width) {
-        return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return compare<C>(a.r[i], b.r[i]); });
+        return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return compare<C>(a.r[i], b.r[i]); });
     } else {
-        return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+        return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
             return join_bits(compare<C>(a.r[2 * i], b.r[2 * i]), compare<C>(a.r[2 * i + 1], b.r[2 * i + 1]));
         });
     }
 }
 
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator==(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator==(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::equal>(a, b);
 }
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator!=(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator!=(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::not_equal>(a, b);
 }
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator<(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator<(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::less>(a, b);
 }
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator<=(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator<=(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::less_equal>(a, b);
 }
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator>(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator>(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::greater>(a, b);
 }
 template <class T, int U>
-CALQUE_INLINE pack<bool, U> operator>=(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<bool, U> operator>=(pack<T, U> const& a, pack<T, U> const& b) {
     return compare<comparison::greater_equal>(a, b);
 }
 
 template <int U>
-CALQUE_INLINE pack<bool, U> operator&(pack<bool, U> a, pack<bool, U> b) {
-    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} & unsigned{b.r[i]}; });
+CALQUE_INLINE pack<bool, U> operator&(pack<bool, U> const& a, pack<bool, U> const& b) {
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} & unsigned{b.r[i]}; });
 }
 template <int U>
-CALQUE_INLINE pack<bool, U> operator|(pack<bool, U> a, pack<bool, U> b) {
-    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} | unsigned{b.r[i]}; });
+CALQUE_INLINE pack<bool, U> operator|(pack<bool, U> const& a, pack<bool, U> const& b) {
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} | unsigned{b.r[i]}; });
 }
 template <int U>
-CALQUE_INLINE pack<bool, U> operator^(pack<bool, U> a, pack<bool, U> b) {
-    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} ^ unsigned { b.r[i] }; });
+CALQUE_INLINE pack<bool, U> operator^(pack<bool, U> const& a, pack<bool, U> const& b) {
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} ^ unsigned { b.r[i] }; });
 }
 template <int U>
-CALQUE_INLINE pack<bool, U> operator!(pack<bool, U> a) {
-    return pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return ~unsigned{a.r[i]}; });
+CALQUE_INLINE pack<bool, U> operator!(pack<bool, U> const& a) {
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return ~unsigned{a.r[i]}; });
 }
 
 /// The lanes of `a` where `mask` is set, of `b` elsewhere.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> select(pack<bool, U> mask, pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<T, U> select(pack<bool, U> const& mask, pack<T, U> const& a, pack<T, U> const& b) {
     if constexpr (std::same_as<T, bool>) {
         return (mask & a) | ((!mask) & b);
     } else {
@@ -167,70 +166,70 @@ CALQUE_INLINE pack<T, U> select(pack<bool, U> mask, pack<T, U> a, pack<T, U> b) 
 /// `x` and `y` may be of another type than `a` and `b`, as wide.
 template <comparison C, class S, class T, int U>
     requires(sizeof(S) == sizeof(T))
-CALQUE_INLINE pack<T, U> select_if(pack<S, U> x, pack<S, U> y, pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i)
+CALQUE_INLINE pack<T, U> select_if(pack<S, U> const& x, pack<S, U> const& y, pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i)
                                     CALQUE_INLINE_LAMBDA { return select_if<C>(x.r[i], y.r[i], a.r[i], b.r[i]); });
 }
 
 /// The bits of each element as those of another type, as wide.
 template <class To, class From, int U>
     requires(sizeof(To) == sizeof(From))
-CALQUE_INLINE pack<To, U> bits_as(pack<From, U> x) {
-    return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(x.r[i]); });
+CALQUE_INLINE pack<To, U> bits_as(pack<From, U> const& x) {
+    return pack<To, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(x.r[i]); });
 }
 
 /// The lanes of `v` below `n`, of `identity` from there on.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> keep_first(pack<T, U> v, pack<T, U> identity, int n) {
+CALQUE_INLINE pack<T, U> keep_first(pack<T, U> const& v, pack<T, U> const& identity, int n) {
     auto const mask =
-        pack<bool, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return first_lanes<width>(n - i * width); });
+        pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return first_lanes<width>(n - i * width); });
     return select(mask, v, identity);
 }
 
 /// The greater of two numbers; NaN if one of them is NaN.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> maximum(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<T, U> maximum(pack<T, U> const& a, pack<T, U> const& b) {
     if constexpr (std::same_as<T, bool>) {
         return a | b;
     } else {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return maximum(a.r[i], b.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return maximum(a.r[i], b.r[i]); });
     }
 }
 
 /// The lesser of two numbers; NaN if one of them is NaN.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> minimum(pack<T, U> a, pack<T, U> b) {
+CALQUE_INLINE pack<T, U> minimum(pack<T, U> const& a, pack<T, U> const& b) {
     if constexpr (std::same_as<T, bool>) {
         return a & b;
     } else {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return minimum(a.r[i], b.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return minimum(a.r[i], b.r[i]); });
     }
 }
 
 /// The lesser of two numbers; `b` if either is NaN or both are zeros. One instruction on x86.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> min_or_second(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return min_or_second(a.r[i], b.r[i]); });
+CALQUE_INLINE pack<T, U> min_or_second(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return min_or_second(a.r[i], b.r[i]); });
 }
 
 /// The greater of two numbers; `b` if either is NaN or both are zeros. One instruction on x86.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> max_or_second(pack<T, U> a, pack<T, U> b) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return max_or_second(a.r[i], b.r[i]); });
+CALQUE_INLINE pack<T, U> max_or_second(pack<T, U> const& a, pack<T, U> const& b) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return max_or_second(a.r[i], b.r[i]); });
 }
 
 /// `x` between `low` and `high`; NaN stays NaN.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> clamp(pack<T, U> x, T low, T high) {
+CALQUE_INLINE pack<T, U> clamp(pack<T, U> const& x, T low, T high) {
     return pack<T, U>::generate(
-        [&](auto i) CALQUE_INLINE_LAMBDA { return min_or_second(splat(high), max_or_second(splat(low), x.r[i])); });
+        [&](int i) CALQUE_INLINE_LAMBDA { return min_or_second(splat(high), max_or_second(splat(low), x.r[i])); });
 }
 
 /// The absolute value; that of the most negative integer is itself.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> abs(pack<T, U> x) {
+CALQUE_INLINE pack<T, U> abs(pack<T, U> const& x) {
     if constexpr (std::floating_point<T>) {
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return abs(x.r[i]); });
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return abs(x.r[i]); });
     } else if constexpr (std::is_signed_v<T>) {
         return maximum(x, -x);
     } else {
@@ -240,8 +239,8 @@ CALQUE_INLINE pack<T, U> abs(pack<T, U> x) {
 
 #define CALQUE_UNARY(name)                                                                                             \
     template <std::floating_point T, int U>                                                                            \
-    CALQUE_INLINE pack<T, U> name(pack<T, U> x) {                                                                      \
-        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return name(x.r[i]); });                        \
+    CALQUE_INLINE pack<T, U> name(pack<T, U> const& x) {                                                               \
+        return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return name(x.r[i]); });                         \
     }
 CALQUE_UNARY(sqrt)
 CALQUE_UNARY(round_even) // keeps the sign of a zero, as the next three do
@@ -252,20 +251,20 @@ CALQUE_UNARY(trunc)
 
 /// The magnitude of `x` with the sign of `sign`.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> copysign(pack<T, U> x, pack<T, U> sign) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return copysign(x.r[i], sign.r[i]); });
+CALQUE_INLINE pack<T, U> copysign(pack<T, U> const& x, pack<T, U> const& sign) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return copysign(x.r[i], sign.r[i]); });
 }
 
 /// x * 2^n for integral n, rounded once.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> ldexp(pack<T, U> x, pack<T, U> n) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return ldexp(x.r[i], n.r[i]); });
+CALQUE_INLINE pack<T, U> ldexp(pack<T, U> const& x, pack<T, U> const& n) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return ldexp(x.r[i], n.r[i]); });
 }
 
 /// The same for a normal x near 1 and |n| of at most twice the largest exponent: cheaper without AVX-512.
 template <std::floating_point T, int U>
-CALQUE_INLINE pack<T, U> scale(pack<T, U> x, pack<T, U> n) {
-    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return scale(x.r[i], n.r[i]); });
+CALQUE_INLINE pack<T, U> scale(pack<T, U> const& x, pack<T, U> const& n) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return scale(x.r[i], n.r[i]); });
 }
 
 } // namespace simd

@@ -43,7 +43,7 @@ CALQUE_INLINE vec<To, lanes_of<R>> convert_lanes(R x) {
 ///
 /// A floating value that the integer type cannot hold gives an unspecified integer, as in C++ and NumPy.
 template <class To, class From, int U>
-CALQUE_INLINE pack<To, U> convert(pack<From, U> x) {
+CALQUE_INLINE pack<To, U> convert(pack<From, U> const& x) {
     if constexpr (std::same_as<To, From>) {
         return x;
     } else if constexpr (std::same_as<To, bool>) {
@@ -52,13 +52,13 @@ CALQUE_INLINE pack<To, U> convert(pack<From, U> x) {
         return select(x, pack<To, U>(To(1)), pack<To, U>(To(0)));
     } else if constexpr (lanes<To> == lanes<From>) {
         return pack<To, U>::generate(
-            [&](auto i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(detail::convert_lanes<To>(x.r[i])); });
+            [&](int i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(detail::convert_lanes<To>(x.r[i])); });
     } else if constexpr (lanes<To> < lanes<From>) { // two registers from the halves of one
         return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
             return bits_as<reg<To>>(detail::convert_lanes<To>(slice<i % 2, lanes<To>>(x.r[i / 2])));
         });
     } else {
-        return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+        return pack<To, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
             return bits_as<reg<To>>(
                 concatenate(detail::convert_lanes<To>(x.r[2 * i]), detail::convert_lanes<To>(x.r[2 * i + 1])));
         });

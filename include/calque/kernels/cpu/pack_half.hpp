@@ -45,14 +45,14 @@ private:
 
 /// Each element as a float, exactly.
 template <std::same_as<float> To, half_float From, int U>
-CALQUE_INLINE pack<float, U> convert(pack<From, U> x) {
-    return pack<float, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return widen_lanes<From>(x.r[i]); });
+CALQUE_INLINE pack<float, U> convert(pack<From, U> const& x) {
+    return pack<float, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return widen_lanes<From>(x.r[i]); });
 }
 
 /// The number of two bytes nearest to each float, of two the even one.
 template <half_float To, int U>
-CALQUE_INLINE pack<To, U> convert(pack<float, U> x) {
-    return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return narrow_lanes<To>(x.r[i]); });
+CALQUE_INLINE pack<To, U> convert(pack<float, U> const& x) {
+    return pack<To, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return narrow_lanes<To>(x.r[i]); });
 }
 
 } // namespace simd

@@ -12,11 +12,10 @@ namespace simd {
 
 namespace detail {
 
-// Whether some of the first n elements stand at `First` or behind: a register of which none do is not loaded or stored
+// Whether some of the first n elements stand at `first` or behind: a register of which none do is not loaded or stored
 // at all. (Its mask would be empty, but an empty access to a page that is not there is slow, and compilers warn of it.)
-template <int First>
-CALQUE_INLINE bool is_reached(int n) {
-    return First == 0 || n > First;
+CALQUE_INLINE bool is_reached(int first, int n) {
+    return first == 0 || n > first;
 }
 
 } // namespace detail
@@ -26,7 +25,7 @@ template <int Count, class T>
 CALQUE_INLINE void prefetch(T const* p, std::ptrdiff_t ahead) {
     constexpr int line = 64;
     unroll<(Count * static_cast<int>(sizeof(T)) + line - 1) / line>(
-        [&](auto i) CALQUE_INLINE_LAMBDA { __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line); });
+        [&](int i) CALQUE_INLINE_LAMBDA { __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line); });
 }
 
 /// `U` groups of elements of `T`, in registers.
@@ -43,28 +42,32 @@ struct pack {
 
     // Copied register by register: g++ 12 copies a struct of vectors through the stack, in halves that stall the loads.
     CALQUE_INLINE pack(pack const& other) {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
     }
     CALQUE_INLINE pack& operator=(pack const& other) {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = other.r[i]; });
         return *this;
     }
 
     /// `x` in every lane.
     CALQUE_INLINE explicit pack(T x) {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = splat(x); });
+        reg<T> const everywhere = splat(x);
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = everywhere; });
     }
 
-    /// The pack whose register `i` is `f(i)`.
+    /// The pack whose register `i` is `f(i)`. An `f` that takes an `int` is one function to compile, one that takes a
+    /// constant, `auto`, is one for each register.
     template <class F>
     CALQUE_INLINE static pack generate(F&& f) {
-        pack p;
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { p.r[i] = f(i); });
-        return p;
+        return [&]<int... I>(std::integer_sequence<int, I...>) CALQUE_INLINE_LAMBDA {
+            pack p;
+            ((p.r[I] = f(std::integral_constant<int, I>{})), ...);
+            return p;
+        }(std::make_integer_sequence<int, registers>{});
     }
 
     CALQUE_INLINE static pack load(T const* p) {
-        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
+        return generate([&](int i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
     }
 
     /// The first `n` elements (0 <= n <= size), the other lanes zero. Memory past them is not touched. `Whole`: so many
@@ -77,7 +80,7 @@ struct pack {
                 return simd::load(p + first);
             } else {
                 constexpr int in_part = first - Whole * width;
-                return detail::is_reached<in_part>(n - Whole * width) ? simd::load_n(p + first, n - first) : reg<T>{};
+                return detail::is_reached(in_part, n - Whole * width) ? simd::load_n(p + first, n - first) : reg<T>{};
             }
         });
     }
@@ -102,13 +105,13 @@ struct pack {
     }
 
     CALQUE_INLINE void store(T* p) const {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { simd::store(p + i * lanes<T>, r[i]); });
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { simd::store(p + i * lanes<T>, r[i]); });
     }
 
     /// Stores the first `n` elements (0 <= n <= size).
     CALQUE_INLINE void store(T* p, int n) const {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA {
-            if (detail::is_reached<i * lanes<T>>(n)) {
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA {
+            if (detail::is_reached(i * lanes<T>, n)) {
                 simd::store_n(p + i * lanes<T>, r[i], n - i * lanes<T>);
             }
         });
@@ -134,7 +137,7 @@ struct pack {
 
     /// Stores past the caches, for outputs that nothing reads soon. `p` is aligned to a register (64 bytes always do).
     CALQUE_INLINE void stream(T* p) const {
-        unroll<registers>([&](auto i) CALQUE_INLINE_LAMBDA { simd::stream(p + i * lanes<T>, r[i]); });
+        unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { simd::stream(p + i * lanes<T>, r[i]); });
     }
 
     /// first, first + 1, first + 2, ...; integers wrap around.
@@ -172,19 +175,21 @@ struct pack<bool, U> {
     pack() = default;
 
     CALQUE_INLINE explicit pack(bool x) {
-        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = static_cast<group_bits>(x ? all_lanes : 0u); });
+        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = static_cast<group_bits>(x ? all_lanes : 0u); });
     }
 
     /// The pack whose group `i` has the bits `f(i)`; bits beyond the width are dropped.
     template <class F>
     CALQUE_INLINE static pack generate(F&& f) {
-        pack p;
-        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { p.r[i] = static_cast<group_bits>(f(i) & all_lanes); });
-        return p;
+        return [&]<int... I>(std::integer_sequence<int, I...>) CALQUE_INLINE_LAMBDA {
+            pack p;
+            ((p.r[I] = static_cast<group_bits>(f(std::integral_constant<int, I>{}) & all_lanes)), ...);
+            return p;
+        }(std::make_integer_sequence<int, registers>{});
     }
 
     CALQUE_INLINE static pack load(bool const* p) {
-        return generate([&](auto i) CALQUE_INLINE_LAMBDA { return load_bools(p + i * width); });
+        return generate([&](int i) CALQUE_INLINE_LAMBDA { return load_bools(p + i * width); });
     }
     template <int Whole = 0>
     CALQUE_INLINE static pack load(bool const* p, int n) {
@@ -192,7 +197,7 @@ struct pack<bool, U> {
             if constexpr (i < Whole) {
                 return load_bools(p + i * width);
             } else {
-                return detail::is_reached<(i - Whole) * width>(n - Whole * width)
+                return detail::is_reached((i - Whole) * width, n - Whole * width)
                            ? load_bools_n(p + i * width, n - i * width)
                            : 0u;
             }
@@ -209,11 +214,11 @@ struct pack<bool, U> {
         return load(element);
     }
     CALQUE_INLINE void store(bool* p) const {
-        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i]); });
+        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i]); });
     }
     CALQUE_INLINE void store(bool* p, int n) const {
-        unroll<U>([&](auto i) CALQUE_INLINE_LAMBDA {
-            if (detail::is_reached<i * width>(n)) {
+        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA {
+            if (detail::is_reached(i * width, n)) {
                 store_bools_n(p + i * width, r[i], n - i * width);
             }
         });

@@ -14,7 +14,7 @@ namespace simd {
 template <int First, int N, class T, int U>
 CALQUE_INLINE pack<T, N> groups_of(pack<T, U> const& x) {
     constexpr int registers_per_group = pack<T, 1>::registers;
-    return pack<T, N>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
+    return pack<T, N>::generate([&](int i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
 }
 
 /// Combines the groups of a pack to one, with an `f` that takes two packs of one group: (0 1) (2 3) first.
@@ -44,7 +44,7 @@ CALQUE_INLINE element_of<R> fold_lanes(R x, F f) {
 template <class T, int U, class F>
 CALQUE_INLINE T reduce(pack<T, U> const& x, F f) {
     auto const group = fold_groups(x, [&](pack<T, 1> a, pack<T, 1> b) CALQUE_INLINE_LAMBDA {
-        return pack<T, 1>::generate([&](auto i) CALQUE_INLINE_LAMBDA { return f(a.r[i], b.r[i]); });
+        return pack<T, 1>::generate([&](int i) CALQUE_INLINE_LAMBDA { return f(a.r[i], b.r[i]); });
     });
     if constexpr (pack<T, 1>::registers == 2) {
         return fold_lanes<lanes<T>>(f(group.r[0], group.r[1]), f);

@@ -128,7 +128,8 @@ CALQUE_INLINE void store(T* p, std::type_identity_t<reg<T>> r) {
 /// `x` in every lane.
 template <class T>
 CALQUE_INLINE reg<T> splat(T x) {
-    return indices<lanes<T>>([&](auto... i) CALQUE_INLINE_LAMBDA { return reg<T>{((void)i, x)...}; });
+    return [&]<int... I>(std::integer_sequence<int, I...>)
+               CALQUE_INLINE_LAMBDA { return reg<T>{((void)I, x)...}; }(std::make_integer_sequence<int, lanes<T>>{});
 }
 
 /// Lanes `K * N` to `K * N + N - 1` of a vector.

@@ -28,24 +28,23 @@ CALQUE_INLINE void unroll_chunk(F& f, std::integer_sequence<int, I...>) {
     (f(std::integral_constant<int, First + I>{}), ...);
 }
 
-template <int First, int Size, class F, int... Chunk>
-CALQUE_INLINE void unroll_chunks(F& f, std::integer_sequence<int, Chunk...>) {
-    (unroll_chunk<First + Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<Size, Chunk>{}), ...);
-}
+template <int First, int Size, class Chunks = chunks_of<Size>>
+struct step_unroller;
+template <int First, int Size, int... Chunk>
+struct step_unroller<First, Size, std::integer_sequence<int, Chunk...>> {
+    template <class F>
+    CALQUE_INLINE void operator()([[maybe_unused]] F&& f) const {
+        (unroll_chunk<First + Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<Size, Chunk>{}), ...);
+    }
+};
 
 } // namespace detail
 
-/// Calls `f(i)` for the constants i = First to Last - 1, in order; in chunks, which compile faster than one long body,
-/// and of which one function calls all: one that called the next would be optimized again with each before it.
-template <int First, int Last, class F>
-CALQUE_INLINE void unroll_steps(F&& f) {
-    constexpr int size = Last - First;
-    if constexpr (size > thresholds::unrolled_steps) {
-        detail::unroll_chunks<First, size>(f, detail::chunks_of<size>{});
-    } else if constexpr (size > 0) {
-        detail::unroll_chunk<First>(f, std::make_integer_sequence<int, size>{});
-    }
-}
+/// Calls `f(i)` for the constants i = First to Last - 1, in order: `unroll_steps<0, 9>(f)`. In chunks, which compile
+/// faster than one long body, and of which one function calls all: one that called the next would be optimized again
+/// with each before it. (For the same reason an object, not a function around that one.)
+template <int First, int Last>
+inline constexpr detail::step_unroller<First, Last - First> unroll_steps{};
 
 /// Some of `N` steps, in order.
 template <int N>
@@ -103,19 +102,22 @@ CALQUE_INLINE void unroll_models_of_chunk(F& f, std::integer_sequence<int, I...>
     (f(std::integral_constant<int, List.model[First + I]>{}, List.at[First + I]), ...);
 }
 
-template <auto const& List, class F, int... Chunk>
-CALQUE_INLINE void unroll_models_of_chunks(F& f, std::integer_sequence<int, Chunk...>) {
-    (unroll_models_of_chunk<List, Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<List.size, Chunk>{}), ...);
-}
+template <auto const& List, class Chunks = chunks_of<List.size>>
+struct model_unroller;
+template <auto const& List, int... Chunk>
+struct model_unroller<List, std::integer_sequence<int, Chunk...>> {
+    template <class F>
+    CALQUE_INLINE void operator()([[maybe_unused]] F&& f) const {
+        (unroll_models_of_chunk<List, Chunk * thresholds::unrolled_steps>(f, steps_of_chunk<List.size, Chunk>{}), ...);
+    }
+};
 
 } // namespace detail
 
-/// Calls `f(model, step)` for the steps of a `modelled_list`, in order: `model` is a constant, so that `f` is
-/// instantiated for each model, not for each of thousands of steps.
-template <auto const& List, class F>
-CALQUE_INLINE void unroll_models([[maybe_unused]] F&& f) {
-    detail::unroll_models_of_chunks<List>(f, detail::chunks_of<List.size>{});
-}
+/// Calls `f(model, step)` for the steps of a `modelled_list`, in order: `unroll_models<list>(f)`. `model` is a
+/// constant, so that `f` is instantiated for each model, not for each of thousands of steps.
+template <auto const& List>
+inline constexpr detail::model_unroller<List> unroll_models{};
 
 } // namespace kernels
 } // namespace v0
