@@ -36,11 +36,11 @@ struct row_program {
         return is_in_memory && plan.computes(i, Phase) && !plan.loads(i, Phase);
     });
 
-    /// Steps whose values along the columns are stored in a phase, in scratch or as a result.
     /// To be expanded by the function that runs the phases: each level of calls between that and a phase would be
     /// compiled with all of the phase's code.
     using phases = std::make_integer_sequence<int, plan.count>;
 
+    /// Steps whose values along the columns are stored in a phase, in scratch or as a result.
     template <int Phase>
     static constexpr auto stores = list_steps<step_count>(
         [](int i) { return (plan.scratch[i] >= 0 && plan.computes(i, Phase)) || plan.stored_in[i] == Phase; });
