@@ -57,9 +57,10 @@ class row_kernel {
     static constexpr bool has_kernel_of_one_row =
         !is_static(rows_known) && !traits.reduces && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
 
-    static constexpr std::ptrdiff_t least_rows_joined = row_program<Group>::plan.cost[0] <= thresholds::light_phase
-                                                            ? thresholds::least_light_rows_joined
-                                                            : thresholds::least_rows_joined;
+    static constexpr bool is_light = row_program<Group>::plan.cost[0] <= thresholds::light_phase;
+    static constexpr std::ptrdiff_t least_rows_joined = !is_light        ? thresholds::least_rows_joined
+                                                        : traits.is_wide ? thresholds::least_light_wide_rows_joined
+                                                                         : thresholds::least_light_rows_joined;
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
                                           joined_rows<Group>::may_join(Group::step_count, least_rows_joined,
                                                                        thresholds::most_columns_joined);

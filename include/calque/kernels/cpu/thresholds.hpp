@@ -84,8 +84,10 @@ inline constexpr int cost_of_a_function = 12;
 /// columns and end where a register does, if what all of them read takes no more than so many bytes then. Measured row
 /// by row, x*w+b and x+w over 1000 rows: 6 to 7 over 2 columns, 4.5 to 5 over 3, 2.6 to 2.9 over 8, 1.2 to 1.5 over 16,
 /// 1.9 to 2.4 over 17, 1.0 to 1.4 over 63 to 80, 1.1 over 128; in double 1.7 to 2 over 17 and 33; tanh(x*w) 7, 1.7 and
-/// 2.6 over 3, 16 and 17. Over 64 rows light work takes 0.75 to 1.1 of that, over 24 rows 0.55 to 0.9.
+/// 2.6 over 3, 16 and 17. Over 64 rows light work takes 0.7 to 1.1 row by row, in double 1.1 to 1.6, over 24 rows 0.55
+/// to 0.9.
 inline constexpr std::ptrdiff_t least_light_rows_joined = 128;
+inline constexpr std::ptrdiff_t least_light_wide_rows_joined = 64; // of elements of 8 bytes
 inline constexpr std::ptrdiff_t least_rows_joined = 32;
 inline constexpr std::ptrdiff_t most_columns_joined = 128;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
