@@ -3,8 +3,11 @@
 #include "tensor_compare.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <tuple>
+#include <vector>
 
 namespace {
 
@@ -115,6 +118,35 @@ TEST_CASE("many rows of a few columns") {
     x(3, 1) = std::numeric_limits<float>::infinity();
     check_fused(column_extremes, equal_bits, x);
     check_fused(of_three, closeness{4, 6000}, noise<float, 3>({30, 20, 3}, 1));
+}
+
+TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") {
+    auto const f = calque::function(column_sums);
+    for (std::size_t const m : {383u, 384u, 1000u, 1537u, 20'000u}) {
+        for (std::size_t const n : {1u, 3u, 20u, 65u, 600u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            matrix const x = xt::abs(noise<float, 2>({m, n}, 1));
+            auto const [sums, squares] = f(x);
+            std::vector<double> expected(n), expected_of_squares(n);
+            for (std::size_t i = 0; i < m; ++i) {
+                for (std::size_t j = 0; j < n; ++j) {
+                    double const element = x(i, j);
+                    expected[j] += element;
+                    expected_of_squares[j] += element * element;
+                }
+            }
+            bool are_close = true;
+            for (std::size_t j = 0; j < n; ++j) {
+                constexpr double eps = std::numeric_limits<float>::epsilon();
+                are_close &= std::abs(sums(j) - expected[j]) <= 4 * eps * expected[j];
+                are_close &= std::abs(squares(0, j) - expected_of_squares[j]) <= 4 * eps * expected_of_squares[j];
+            }
+            CHECK(are_close);
+        }
+    }
+    check_fused(column_extremes, equal_bits, noise<float, 2>({1000, 700}, 1));
+    check_fused(costly_columns, closeness{16, 4000}, noise<float, 2>({1000, 700}, 1), noise<float, 1>({700}, 2));
 }
 
 TEST_CASE("columns of strided arrays") {

@@ -14,8 +14,8 @@ namespace kernels {
 /// Folds the rows of a group's space: the last step is the reduction, and the group's one result its row of totals.
 ///
 /// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1, or
-/// in registers too if one block has all columns; so memory is read as it lies, and rounding errors grow with the
-/// number of rows over `rows_at_once`.
+/// in registers too if one block has all columns; so memory is read as it lies. Many rows are halved, again and
+/// again, so that rounding errors grow with the logarithm of their number.
 template <class Group>
 class fused_columns {
 public:
@@ -38,6 +38,8 @@ private:
     static constexpr int reduced = step_v<Group, reduction>.inputs[0];
     static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
     static constexpr int groups_at_once = thresholds::groups_at_once;
+    static constexpr std::ptrdiff_t rows_halved = thresholds::rows_halved;
+    static constexpr std::ptrdiff_t columns_of_a_panel = thresholds::columns_of_a_panel;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;
@@ -63,26 +65,55 @@ private:
     static constexpr bool may_be_joined =
         joined_rows<Group>::may_join(reduction, least_rows_joined, most_columns_joined);
 
-    CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
+    /// Kernel of columns [first, end), whose totals stand at `totals`.
+    CALQUE_INLINE fused_columns(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end, T* totals)
+        : a_(a), first_column_(first), end_column_(end), totals_(totals) {}
 
-    CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
+    static void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        std::ptrdiff_t const at_once = rows < rows_halved ? columns : columns_of_a_panel;
+        for (std::ptrdiff_t j = 0; j < columns; j += at_once) {
+            fold_halves(a, 0, rows, j, std::min(j + at_once, columns), static_cast<T*>(a.results[0]) + j);
+        }
+    }
 
-    static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        fused_columns kernel(a);
-        kernel.template compute_row_values<false>(kernel.row_, 0);
-        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+    /// Folds rows [first, end) of some columns, of at most a panel if the rows are halved.
+    static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                            std::ptrdiff_t first_column, std::ptrdiff_t end_column, T* totals) {
+        if (end - first < rows_halved) {
+            fused_columns(a, first_column, end_column, totals).fold_pieces(first, end);
+            return;
+        }
+        std::ptrdiff_t const middle = first + (end - first) / (2 * rows_at_once) * rows_at_once;
+        alignas(64) T totals_behind[columns_of_a_panel];
+        fold_halves(a, first, middle, first_column, end_column, totals);
+        fold_halves(a, middle, end, first_column, end_column, totals_behind);
+        fold_totals(totals, totals_behind, end_column - first_column);
+    }
+
+    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t columns) {
+        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+            auto const total = simd::pack<T, 1>::load(totals + j, n);
+            Op::combine(simd::pack<T, 1>::load(others + j, n), total).store(totals + j, n);
+        }
+    }
+
+    CALQUE_INLINE void fold_pieces(std::ptrdiff_t first, std::ptrdiff_t end) {
+        compute_row_values<false>(row_, 0);
+        for_each_block([&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
             simd::pack<T, groups> const none(identity);
-            detail::store<masked>(kernel.totals() + j, none, n);
+            detail::store<masked>(total_of(j), none, n);
         });
         constexpr int one_block = (is_light() ? groups_at_once : 1) * simd::width;
-        std::ptrdiff_t const step = columns <= one_block ? rows : rows_at_once;
-        for (std::ptrdiff_t i = 0; i < rows; i += step) {
-            std::ptrdiff_t const end = i + step < rows ? i + step : rows;
-            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-                kernel.template fold_block<masked, groups>(i, end, j, n);
+        std::ptrdiff_t const step = end_column_ - first_column_ <= one_block ? rows_halved : rows_at_once;
+        for (std::ptrdiff_t i = first; i < end; i += step) {
+            for_each_block([&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+                fold_block<masked, groups>(i, i + step < end ? i + step : end, j, n);
             });
         }
     }
+
+    CALQUE_INLINE T* total_of(std::ptrdiff_t column) const { return totals_ + (column - first_column_); }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
     static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
@@ -91,19 +122,12 @@ private:
         if (joined.at_once == 0) {
             return false;
         }
-        alignas(64) T memory[std::max(one_block, most_columns_joined * simd::width)];
-        T const* const parts = memory;
-        joined.whole.results[0] = memory;
+        alignas(64) T totals[std::max(one_block, most_columns_joined * simd::width)];
+        joined.whole.results[0] = totals;
         fold(joined.rest, rows % joined.at_once, columns);
         fold(joined.whole, rows / joined.at_once, joined.at_once * columns);
-        T* const totals = static_cast<T*>(a.results[0]);
-        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
-            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
-            auto total = simd::pack<T, 1>::load(totals + j, n);
-            for (std::ptrdiff_t part = j; part < joined.at_once * columns; part += columns) {
-                total = Op::combine(simd::pack<T, 1>::load(parts + part, n), total);
-            }
-            total.store(totals + j, n);
+        for (std::ptrdiff_t row = 0; row < joined.at_once; ++row) {
+            fold_totals(static_cast<T*>(a.results[0]), totals + row * columns, columns);
         }
         return true;
     }
@@ -111,9 +135,10 @@ private:
     /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group may have
     /// lanes beyond the `n` columns that are left.
     template <class F>
-    static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
+    CALQUE_INLINE void for_each_block(F&& f) const {
         constexpr std::ptrdiff_t block = groups_at_once * simd::width;
-        std::ptrdiff_t j = 0;
+        std::ptrdiff_t const columns = end_column_;
+        std::ptrdiff_t j = first_column_;
         for (; j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
@@ -146,7 +171,7 @@ private:
 
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
-        T* const place = totals() + j;
+        T* const place = total_of(j);
         simd::pack<T, U> total = load<Masked, U>(place, n);
         for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
             std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
@@ -227,6 +252,8 @@ private:
     }
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
+    std::ptrdiff_t const first_column_, end_column_;
+    T* const totals_;
     step_registers<Group, 1> row_;
 };
 
