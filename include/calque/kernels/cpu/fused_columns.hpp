@@ -65,29 +65,49 @@ private:
     static constexpr bool may_be_joined =
         joined_rows<Group>::may_join(reduction, least_rows_joined, most_columns_joined);
 
-    /// Kernel of columns [first, end), whose totals stand at `totals`.
-    CALQUE_INLINE fused_columns(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end, T* totals)
-        : a_(a), first_column_(first), end_column_(end), totals_(totals) {}
+    CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
+
+    CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
 
     static void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        std::ptrdiff_t const at_once = rows < rows_halved ? columns : columns_of_a_panel;
-        for (std::ptrdiff_t j = 0; j < columns; j += at_once) {
-            fold_halves(a, 0, rows, j, std::min(j + at_once, columns), static_cast<T*>(a.results[0]) + j);
+        if (rows < rows_halved) {
+            fold_pieces(a, 0, rows, columns);
+            return;
         }
+        arguments panel = a;
+        for (; columns > columns_of_a_panel; columns -= columns_of_a_panel) {
+            fold_halves(panel, 0, rows, columns_of_a_panel);
+            move_to_next_panel(panel);
+        }
+        fold_halves(panel, 0, rows, columns);
     }
 
-    /// Folds rows [first, end) of some columns, of at most a panel if the rows are halved.
+    static CALQUE_INLINE void move_to_next_panel(arguments& a) {
+        unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, step>;
+            if constexpr (s.leaf >= 0 && s.varies_along_columns) {
+                a.leaves[s.leaf] = static_cast<step_element<Group, step> const*>(a.leaves[s.leaf]) + columns_of_a_panel;
+            } else if constexpr (s.index >= 0 && s.varies_along_columns) {
+                a.indices[s.index] += columns_of_a_panel;
+            }
+        });
+        a.results[0] = static_cast<T*>(a.results[0]) + columns_of_a_panel;
+    }
+
+    /// Folds rows [first, end) of at most a panel.
     static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
-                                            std::ptrdiff_t first_column, std::ptrdiff_t end_column, T* totals) {
+                                            std::ptrdiff_t columns) {
         if (end - first < rows_halved) {
-            fused_columns(a, first_column, end_column, totals).fold_pieces(first, end);
+            fold_pieces(a, first, end, columns);
             return;
         }
         std::ptrdiff_t const middle = first + (end - first) / (2 * rows_at_once) * rows_at_once;
         alignas(64) T totals_behind[columns_of_a_panel];
-        fold_halves(a, first, middle, first_column, end_column, totals);
-        fold_halves(a, middle, end, first_column, end_column, totals_behind);
-        fold_totals(totals, totals_behind, end_column - first_column);
+        arguments behind = a;
+        behind.results[0] = totals_behind;
+        fold_halves(a, first, middle, columns);
+        fold_halves(behind, middle, end, columns);
+        fold_totals(static_cast<T*>(a.results[0]), totals_behind, columns);
     }
 
     static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t columns) {
@@ -98,22 +118,24 @@ private:
         }
     }
 
-    CALQUE_INLINE void fold_pieces(std::ptrdiff_t first, std::ptrdiff_t end) {
-        compute_row_values<false>(row_, 0);
-        for_each_block([&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+    /// The same for rows that are not halved, any number of columns.
+    static CALQUE_NOINLINE void fold_pieces(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                            std::ptrdiff_t columns) {
+        fused_columns kernel(a);
+        kernel.template compute_row_values<false>(kernel.row_, 0);
+        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
             simd::pack<T, groups> const none(identity);
-            detail::store<masked>(total_of(j), none, n);
+            detail::store<masked>(kernel.totals() + j, none, n);
         });
         constexpr int one_block = (is_light() ? groups_at_once : 1) * simd::width;
-        std::ptrdiff_t const step = end_column_ - first_column_ <= one_block ? rows_halved : rows_at_once;
+        std::ptrdiff_t const step = columns <= one_block ? rows_halved : rows_at_once;
         for (std::ptrdiff_t i = first; i < end; i += step) {
-            for_each_block([&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-                fold_block<masked, groups>(i, i + step < end ? i + step : end, j, n);
+            std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
+            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+                kernel.template fold_block<masked, groups>(i, end_of_step, j, n);
             });
         }
     }
-
-    CALQUE_INLINE T* total_of(std::ptrdiff_t column) const { return totals_ + (column - first_column_); }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
     static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
@@ -135,10 +157,9 @@ private:
     /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group may have
     /// lanes beyond the `n` columns that are left.
     template <class F>
-    CALQUE_INLINE void for_each_block(F&& f) const {
+    static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
         constexpr std::ptrdiff_t block = groups_at_once * simd::width;
-        std::ptrdiff_t const columns = end_column_;
-        std::ptrdiff_t j = first_column_;
+        std::ptrdiff_t j = 0;
         for (; j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
@@ -171,7 +192,7 @@ private:
 
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
-        T* const place = total_of(j);
+        T* const place = totals() + j;
         simd::pack<T, U> total = load<Masked, U>(place, n);
         for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
             std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
@@ -252,8 +273,6 @@ private:
     }
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
-    std::ptrdiff_t const first_column_, end_column_;
-    T* const totals_;
     step_registers<Group, 1> row_;
 };
 
