@@ -361,34 +361,12 @@ private:
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
             run_copies_of_part(K, first, n);
             typename Kernel::arguments a = whole;
-            move_to<K>(a, are_rows ? first * each : 0, are_rows ? 0 : first * each);
+            kernels::move_to<group<K>>(a, are_rows ? first * each : 0, are_rows ? 0 : first * each);
             for (int i = 0; i < x.leaf_count; ++i) {
                 a.leaves[i] = is_by_parts[i] ? whole.leaves[i] : a.leaves[i];
             }
             run_kernel<K, Kernel>(a, are_rows ? n * each : loops.rows, are_rows ? loops.columns : n * each);
         }
-    }
-
-    /// Makes row `i` and column `j` of a group's space the first.
-    template <int K, class Arguments>
-    static CALQUE_INLINE void move_to(Arguments& a, std::ptrdiff_t i, std::ptrdiff_t j) {
-        kernels::unroll_steps<0, group<K>::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr graph::step s = group<K>::steps()[step];
-            using T = type_of<s.type>;
-            if constexpr (s.leaf >= 0) {
-                a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
-                                   (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
-                                   (s.varies_along_columns ? j : 0);
-            }
-            if constexpr (s.index >= 0) {
-                a.indices[s.index] +=
-                    (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
-            }
-            if constexpr (s.result >= 0) {
-                a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] +
-                                      (group<K>::is_full(s.result) ? j : 0);
-            }
-        });
     }
 
     /// Whether a kernel over rows has one row in any call.
@@ -460,7 +438,7 @@ private:
         static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
                             std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
             typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
-            move_to<K>(a, i, j);
+            kernels::move_to<group<K>>(a, i, j);
             a.tile = tile;
             a.tile_row_stride = tile_stride;
             kernel::run(a, rows, columns);

@@ -189,15 +189,13 @@ void take_elements(moved_value const& to, moved_value const& from, moved_value c
 
 namespace detail {
 
-/// Adds one element to another. Integers wrap around, which unsigned ones may.
+/// What elements of `T` are added in: integers wrap around, which unsigned ones may.
+template <class T>
+using added_in = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+
 template <class T>
 CALQUE_INLINE void add_element(T& to, T from) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-        using wrapping = std::make_unsigned_t<T>;
-        to = static_cast<T>(static_cast<wrapping>(static_cast<wrapping>(to) + static_cast<wrapping>(from)));
-    } else {
-        to = static_cast<T>(to + from);
-    }
+    to = static_cast<T>(static_cast<added_in<T>>(to) + static_cast<added_in<T>>(from));
 }
 
 /// Adds elements to others that lie one after the other.

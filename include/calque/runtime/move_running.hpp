@@ -52,8 +52,7 @@ struct recurrence {
     }
 
 private:
-    // Integers wrap around, which unsigned ones may.
-    using number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+    using number = added_in<T>;
 
     static T next(T before, T const* a, T b) {
         if constexpr (HasFactors) {

@@ -2,7 +2,9 @@
 // Where a fused kernel reads and writes, and how it does.
 #pragma once
 
+#include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/pack.hpp>
+#include <calque/kernels/cpu/unroll_steps.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +27,29 @@ struct fused_arguments {
     std::uint64_t broadcast_leaves = 0; // as bits: those with one element a row, though their steps vary along columns
     std::byte* scratch = nullptr;       // `scratch_bytes(columns)` bytes, aligned to 64
 };
+
+/// Makes row `i` and column `j` of a group's space the first. (Values that a row has once stay where column 0 has
+/// them.)
+template <class Group, class Arguments>
+CALQUE_INLINE void move_to(Arguments& a, std::ptrdiff_t i, std::ptrdiff_t j) {
+    unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+        constexpr graph::step s = Group::steps()[step];
+        using T = type_of<s.type>;
+        if constexpr (s.leaf >= 0) {
+            a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
+                               (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
+                               (s.varies_along_columns ? j : 0);
+        }
+        if constexpr (s.index >= 0) {
+            a.indices[s.index] +=
+                (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
+        }
+        if constexpr (s.result >= 0) {
+            a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] +
+                                  (Group::is_full(s.result) ? j : 0);
+        }
+    });
+}
 
 namespace detail {
 

@@ -25,8 +25,7 @@ public:
 
     static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_joined) {
-            bool const are_narrow = columns != 0 && columns <= most_columns_joined;
-            if (are_narrow && rows >= least_rows_joined && fold_joined(a, rows, columns)) {
+            if (limits.suit(rows, columns) && fold_joined(a, rows, columns)) {
                 return;
             }
         }
@@ -57,13 +56,12 @@ private:
     }
 
     // (A light fold of some dozen columns walks down them as fast as it loads.)
-    static constexpr std::ptrdiff_t least_rows_joined =
-        is_light() ? thresholds::least_rows_of_light_joined_folds : thresholds::least_rows_of_joined_folds;
-    static constexpr std::ptrdiff_t most_columns_joined =
-        is_light() ? thresholds::most_columns_of_light_joined_folds * simd::width / 16
-                   : thresholds::most_columns_of_joined_folds;
-    static constexpr bool may_be_joined =
-        joined_rows<Group>::may_join(reduction, least_rows_joined, most_columns_joined);
+    static constexpr std::ptrdiff_t most_light_columns =
+        thresholds::most_columns_of_light_joined_folds * simd::width / 16;
+    static constexpr join_limits limits =
+        is_light() ? join_limits{thresholds::least_rows_of_light_joined_folds, most_light_columns}
+                   : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
+    static constexpr bool may_be_joined = joined_rows<Group>::may_join(reduction, limits);
 
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
 
@@ -77,21 +75,10 @@ private:
         arguments panel = a;
         for (; columns > columns_of_a_panel; columns -= columns_of_a_panel) {
             fold_halves(panel, 0, rows, columns_of_a_panel);
-            move_to_next_panel(panel);
+            move_to<Group>(panel, 0, columns_of_a_panel); // but not the totals, which have no rows
+            panel.results[0] = static_cast<T*>(panel.results[0]) + columns_of_a_panel;
         }
         fold_halves(panel, 0, rows, columns);
-    }
-
-    static CALQUE_INLINE void move_to_next_panel(arguments& a) {
-        unroll_steps<0, reduction>([&](auto step) CALQUE_INLINE_LAMBDA {
-            constexpr graph::step s = step_v<Group, step>;
-            if constexpr (s.leaf >= 0 && s.varies_along_columns) {
-                a.leaves[s.leaf] = static_cast<step_element<Group, step> const*>(a.leaves[s.leaf]) + columns_of_a_panel;
-            } else if constexpr (s.index >= 0 && s.varies_along_columns) {
-                a.indices[s.index] += columns_of_a_panel;
-            }
-        });
-        a.results[0] = static_cast<T*>(a.results[0]) + columns_of_a_panel;
     }
 
     /// Folds rows [first, end) of at most a panel.
@@ -108,14 +95,6 @@ private:
         fold_halves(a, first, middle, columns);
         fold_halves(behind, middle, end, columns);
         fold_totals(static_cast<T*>(a.results[0]), totals_behind, columns);
-    }
-
-    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t columns) {
-        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
-            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
-            auto const total = simd::pack<T, 1>::load(totals + j, n);
-            Op::combine(simd::pack<T, 1>::load(others + j, n), total).store(totals + j, n);
-        }
     }
 
     /// The same for rows that are not halved, any number of columns.
@@ -137,6 +116,15 @@ private:
         }
     }
 
+    /// Folds other totals into totals.
+    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t columns) {
+        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+            auto const total = simd::pack<T, 1>::load(totals + j, n);
+            Op::combine(simd::pack<T, 1>::load(others + j, n), total).store(totals + j, n);
+        }
+    }
+
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
     static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         constexpr std::ptrdiff_t one_block = groups_at_once * simd::width;
@@ -144,7 +132,7 @@ private:
         if (joined.at_once == 0) {
             return false;
         }
-        alignas(64) T totals[std::max(one_block, most_columns_joined * simd::width)];
+        alignas(64) T totals[std::max(one_block, limits.most_columns * simd::width)];
         joined.whole.results[0] = totals;
         fold(joined.rest, rows % joined.at_once, columns);
         fold(joined.whole, rows / joined.at_once, joined.at_once * columns);

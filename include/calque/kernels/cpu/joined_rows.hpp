@@ -91,6 +91,16 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
 
 } // namespace detail
 
+/// From how many rows of how few columns on joining them is worth it.
+struct join_limits {
+    std::ptrdiff_t least_rows;
+    std::ptrdiff_t most_columns;
+
+    constexpr bool suit(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
+        return rows >= least_rows && columns != 0 && columns <= most_columns;
+    }
+};
+
 /// The rows of a call, pixels say, that do the same work on each column and lie without gaps: whole groups of them as
 /// rows of more columns, and those that remain.
 template <class Group>
@@ -99,10 +109,9 @@ public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     /// Whether the first `steps` of a group allow it: no value that a row has once, no elements that are counted.
-    /// Fewer rows, or more columns, are not worth it.
-    static constexpr bool may_join(int steps, std::ptrdiff_t least_rows, std::ptrdiff_t most_columns) {
-        bool may = !(is_static(Group::columns) && Group::columns > most_columns) &&
-                   !(is_static(Group::rows) && Group::rows < least_rows);
+    static constexpr bool may_join(int steps, join_limits const& limits) {
+        bool may = !(is_static(Group::columns) && Group::columns > limits.most_columns) &&
+                   !(is_static(Group::rows) && Group::rows < limits.least_rows);
         for (int i = 0; i < steps; ++i) {
             graph::step const& s = Group::steps()[i];
             may = may && s.index < 0 && !detail::is_reduction(s) && (s.varies_along_columns || !s.varies_along_rows);

@@ -58,12 +58,12 @@ class row_kernel {
         !is_static(rows_known) && !traits.reduces && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
 
     static constexpr bool is_light = row_program<Group>::plan.cost[0] <= thresholds::light_phase;
-    static constexpr std::ptrdiff_t least_rows_joined = !is_light        ? thresholds::least_rows_joined
-                                                        : traits.is_wide ? thresholds::least_light_wide_rows_joined
-                                                                         : thresholds::least_light_rows_joined;
+    static constexpr join_limits limits{!is_light        ? thresholds::least_rows_joined
+                                        : traits.is_wide ? thresholds::least_light_wide_rows_joined
+                                                         : thresholds::least_light_rows_joined,
+                                        thresholds::most_columns_joined};
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
-                                          joined_rows<Group>::may_join(Group::step_count, least_rows_joined,
-                                                                       thresholds::most_columns_joined);
+                                          joined_rows<Group>::may_join(Group::step_count, limits);
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -102,8 +102,7 @@ public:
             }
         }
         if constexpr (!OneRow && may_be_joined) {
-            bool const are_narrow = columns != 0 && columns <= thresholds::most_columns_joined;
-            if (are_narrow && rows >= least_rows_joined && run_joined(a, rows, columns)) {
+            if (limits.suit(rows, columns) && run_joined(a, rows, columns)) {
                 return;
             }
         }

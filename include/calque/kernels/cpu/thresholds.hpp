@@ -136,10 +136,12 @@ inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
 /// (0.91 to 1.06 for 100 x 10000); with 32 rows 1.05 to 1.3 for 4000 x 4000.
 inline constexpr std::ptrdiff_t rows_at_once = 16;
 inline constexpr int groups_at_once = 4;
+
 /// So many rows and more are halved, for panels of so many columns, whose totals stay in L1. Of 50,000 rows that were
 /// not halved sums had errors of 53 eps of the sum of absolute values, and have 1 to 2 now; of 383 they have 1.
 inline constexpr std::ptrdiff_t rows_halved = 384;
 inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
+
 /// Column reductions of at most so many instructions a register have a walk for each number of groups that is left
 /// behind the last block. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums, maxima and
 /// means of squares of 17 to 63 columns. The walks of a sum take 0.06 s to compile.
