@@ -69,11 +69,15 @@ CALQUE_INLINE V exp_minus_one_beside_one(V r) {
     return simd::fma(p, r * r, r);
 }
 
-/// exp(x) for x that is neither far below 0 nor far above the greatest that has a finite result.
+/// (1 + x) 2^n, rounded once to what it is without bounds of exponents, and again to a denormal.
 template <class V>
-CALQUE_INLINE V exp_within_reach(V x) {
-    auto const argument = reduce_exp_argument(x);
-    return scale(exp_minus_one_beside_one(argument.r) + V(element_of<V>(1)), argument.n);
+CALQUE_INLINE V scale_one_plus(V x, exp_argument<V> const& argument) {
+#if CALQUE_AVX512
+    return scale(x + V(element_of<V>(1)), argument.n);
+#else
+    auto const power = factors_of_power(argument.n_plus_rounder);
+    return simd::fma(x, power.first, power.first) * power.second;
+#endif
 }
 
 } // namespace detail
@@ -83,7 +87,9 @@ CALQUE_INLINE V exp(V x) {
     using T = detail::element_of<V>;
     // Beyond these bounds the result is 0 or infinity; within them 2^n is still within the reach of `scale`.
     constexpr bool is_float = detail::is_float<V>;
-    return detail::exp_within_reach(clamp(x, is_float ? T(-104) : T(-746), is_float ? T(89) : T(710)));
+    auto const argument =
+        detail::reduce_exp_argument(clamp(x, is_float ? T(-104) : T(-746), is_float ? T(89) : T(710)));
+    return detail::scale_one_plus(detail::exp_minus_one_beside_one(argument.r), argument);
 }
 
 template <class V>
@@ -115,8 +121,7 @@ CALQUE_INLINE V expm1(V x) {
     return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);
 }
 
-/// 2^n / (2^n + exp(r)) with -x = r - n ln 2, which does not overflow; the factor 2^n comes last, as the result may be
-/// denormal.
+/// 2^n / (2^n + exp(r)) with -x = r - n ln 2, which does not overflow; the result may be denormal.
 ///
 /// The order of the sum: 2^n is not lost beside 1 where it is small, and adding 1 loses nothing where 2^n is large.
 template <class V>
@@ -128,8 +133,14 @@ CALQUE_INLINE V sigmoid(V x) {
     V const n = n_plus_rounder - V(rounder<V>);
     V const r = simd::fma(n, V(ln2_low<V>), simd::fms(n, V(ln2_high<V>), bounded));
     V const one(T(1));
+#if CALQUE_AVX512
     V const power = scale(one, n);
     return scale(one / ((power + exp_minus_one_beside_one(r)) + one), n);
+#else
+    auto const factors = factors_of_power(n_plus_rounder);
+    V const power = factors.first * factors.second;
+    return power / ((power + exp_minus_one_beside_one(r)) + one);
+#endif
 }
 
 } // namespace math

@@ -68,7 +68,7 @@ CALQUE_INLINE pack<double, U> power_of_positive(pack<double, U> x, pack<double, 
     V const high = clamp(product.high, -800., 800.);
     auto const argument = reduce_exp_argument(high);
     V const r = argument.r + select_if<comparison::equal>(high, product.high, low, V(0.));
-    return scale(simd::fma(exp_tail(r), r * r, r) + V(1.), argument.n);
+    return scale_one_plus(simd::fma(exp_tail(r), r * r, r), argument);
 }
 
 /// |x|^y for finite x that are not 0.

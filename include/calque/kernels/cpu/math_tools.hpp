@@ -59,6 +59,25 @@ CALQUE_INLINE pack<T, U> power_of_two(pack<T, U> n_plus_rounder) {
     return simd::bits_as<T>(exponent + pack<I, U>(layout::one));
 }
 
+/// A power of two as the product of two numbers that are normal where it need not be.
+template <class V>
+struct power_in_factors {
+    V first;
+    V second;
+};
+
+/// 2^n for n + rounder, with |n| of at most twice the largest exponent.
+template <class T, int U>
+CALQUE_INLINE power_in_factors<pack<T, U>> factors_of_power(pack<T, U> n_plus_rounder) {
+    using layout = simd::floating_layout<T>;
+    using B = pack<simd::unsigned_of<T>, U>;
+    B const one(static_cast<simd::unsigned_of<T>>(layout::one)), fraction_bits(layout::fraction_bits);
+    // Of the rounder nothing is left behind the shifts.
+    B const n = simd::bits_as<simd::unsigned_of<T>>(n_plus_rounder);
+    B const half = n >> B(1);
+    return {simd::bits_as<T>((half << fraction_bits) + one), simd::bits_as<T>(((n - half) << fraction_bits) + one)};
+}
+
 /// x = significand * 2^exponent, with the significand between sqrt(1/2) and sqrt(2).
 template <class V>
 struct decomposition {

@@ -172,11 +172,9 @@ CALQUE_INLINE R scale(R x, R n) {
     using T = element_of<R>;
     using layout = floating_layout<T>;
     using U = unsigned_of<T>;
-    constexpr U range = U(4) * U(layout::bias + 1);
-    R const rounder = splat(layout::rounder);
-    auto const exponent = bits_as<unsigneds_of<R>>(R(n + rounder)) - bits_as<unsigneds_of<R>>(rounder);
-    auto const half = ((exponent + splat(range)) >> 1) - splat(range / 2); // of either sign, by a logical shift
-    auto const other = exponent - half;
+    auto const bits = bits_as<unsigneds_of<R>>(R(n + splat(layout::rounder)));
+    auto const half = bits >> 1; // of the rounder nothing is left behind the shifts
+    auto const other = bits - half;
     auto const one = splat(U(layout::one));
     return x * bits_as<R>((half << layout::fraction_bits) + one) * bits_as<R>((other << layout::fraction_bits) + one);
 }
