@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tanh. Floats look up polynomials in registers with AVX-512, and divide without; doubles divide in two words.
+// tanh. Floats look up polynomials in registers with AVX-512; all others are a quotient.
 #pragma once
 
 #include <calque/kernels/cpu/math_exp.hpp>
@@ -55,61 +55,65 @@ CALQUE_INLINE pack<float, U> tanh_by_table(pack<float, U> x) {
     return copysign(sum, x);
 }
 
-#else
-
-/// Below 0.55 x + x^3 p(x^2), above 1 - 2 / (exp(2 a) + 1), minimax (relative errors of tanh and exp: 2^-29 and 2^-28).
-///
-/// Above, the quotient is less than 1/2, so that its errors count half. Error: 1.3 ULP.
-template <int U>
-CALQUE_INLINE pack<float, U> tanh_by_parts(pack<float, U> x) {
-    using V = pack<float, U>;
-    V const one(1.f), two(2.f);
-    V const a = simd::abs(x);
-    V const bounded = min_or_second(V(9.1f), a); // the result is 1 from here on
-    V const n_plus_rounder = simd::fma(bounded, V(2.88539008f), V(rounder<V>));
-    V const r = simd::fnma(n_plus_rounder - V(rounder<V>), V(0.346573591f), bounded); // 2 a = n ln 2 + 2 r
-    V const power = power_of_two(n_plus_rounder);
-    V const q = polynomial(r, 8.8437147e-2f, 0.26779303f, 0.66669267f, 1.3333218f, 1.9999998f, 2.f); // exp(2 r) = 1 + r q
-    V const large = one - two / simd::fma(power * r, q, power + one);
-    V const square = a * a;
-    V const p = polynomial(square, -6.2428494e-3f, 2.1050714e-2f, -5.3847548e-2f, 0.13332544f, -0.33333316f);
-    V const small = simd::fma(a * square, p, a);
-    return copysign(select_if<comparison::less>(a, V(0.55f), small, large), x);
-}
-
 #endif
 
-/// tanh(a) = t / (t + 2) with t = exp(2 a) - 1.
+/// a - n ln(2) / 2. What the rounded constant adds is lost beside 2^n; without fused products it needs a second one.
 template <class V>
-CALQUE_INLINE V tanh_by_expm1(V x) {
+CALQUE_INLINE V subtract_halves_of_ln2(V a, V n) {
     using T = element_of<V>;
-    V const half(T(0.5)), one(T(1)), two(T(2));
-    V const a = clamp(simd::abs(x), T(0), is_float<V> ? T(9.1) : T(19.1)); // the result is 1 from here on
-    auto const argument = reduce_exp_argument(a + a);
-    V const power = power_of_two(argument.n_plus_rounder);
-    V const low = simd::fma(exp_tail(argument.r), argument.r * argument.r, argument.r_low);
-    // power r is exact, and so is what adding it to power - 1 loses
-    V const high = simd::fma(power, argument.r, power - one);
-    V const lost = simd::fma(power, argument.r, (power - one) - high);
-    V const t = high + simd::fma(power, low, lost);
-    auto const sum = fast_two_sum(max_or_second(two, t), min_or_second(two, t));
-    V const y = t / sum.high;
-    // What rounding the sum lost is worth an ulp of the result; 1 / sum is (1 - y) / 2.
-    return copysign(simd::fnma(y * sum.low, simd::fnma(half, y, half), y), x);
+    if constexpr (simd::has_fused_multiply) {
+        return simd::fnma(n, V(T(0.34657359027997265)), a);
+    } else {
+        return simd::fnma(n, V(ln2_low<V> / 2), simd::fnma(n, V(ln2_high<V> / 2), a));
+    }
+}
+
+/// tanh(a) = (p (t + r) - (t - r)) / (p (t + r) + (t - r)) with t = r coth(r), as exp(2 r) = (t + r) / (t - r), where
+/// 2 a = n ln 2 + 2 r and p = 2^n.
+///
+/// Below 0.6 n is 0: what remains is r / t, of which only t and the quotient are rounded. Above it is at least 2, and
+/// tanh 1 plus a quotient that is less than 1/2, so that its errors count half. r coth(r) is 1 + r^2 s(r^2), minimax
+/// (relative error 2^-26 and 2^-61). Error: 1.8 ULP.
+template <class V>
+CALQUE_INLINE V tanh_by_quotient(V x) {
+    using T = element_of<V>;
+    using I = pack<simd::signed_of<T>, V::groups>;
+    V const one(T(1)), half(T(0.5)), unreduced(T(0.6));
+    V const a = simd::abs(x);
+    V const bounded = min_or_second(V(is_float<V> ? T(9.1) : T(19.1)), a); // the result is 1 from here on
+    V const n_plus_rounder = select_if<comparison::less>(
+        a, unreduced, V(rounder<V>), simd::fma(bounded, V(T(2.8853900817779268)), V(rounder<V>)));
+    V const n = n_plus_rounder - V(rounder<V>);
+    V const r = subtract_halves_of_ln2(bounded, n);
+    V const square = r * r;
+    V s;
+    if constexpr (is_float<V>) {
+        s = polynomial(square, 1.9779815e-3f, -2.2194093e-2f, 3.3333170e-1f);
+    } else {
+        s = polynomial(square, -1.8932821886962845e-08, 2.1714631517731585e-07, -2.1636619066670869e-06,
+                       2.1377647145655523e-05, -2.1164019348567725e-04, 2.1164021152046695e-03,
+                       -2.2222222222184219e-02, 3.3333333333333293e-01);
+    }
+    V const t = simd::fma(s, square, one);
+    V const half_power = power_of_two(n_plus_rounder - one);
+    V const divisor = simd::fma(half_power + half, t, (half_power - half) * r);
+    V const whole = select_if<comparison::less>(a, unreduced, V(T(0)), one);
+    V const y = whole + simd::fnma(whole, t, r) / divisor;
+    I const sign = simd::bits_as<typename I::value_type>(x) & I(simd::floating_layout<T>::sign_bit);
+    return simd::bits_as<T>(simd::bits_as<typename I::value_type>(y) | sign);
 }
 
 } // namespace detail
 
 template <class V>
 CALQUE_INLINE V tanh(V x) {
-    if constexpr (detail::is_float<V>) {
 #if CALQUE_AVX512
+    if constexpr (detail::is_float<V>) {
         return detail::tanh_by_table(x);
-#else
-        return detail::tanh_by_parts(x);
+    } else
 #endif
-    } else {
-        return detail::tanh_by_expm1(x);
+    {
+        return detail::tanh_by_quotient(x);
     }
 }
 
