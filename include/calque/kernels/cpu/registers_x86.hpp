@@ -123,6 +123,31 @@ CALQUE_INLINE __m256i first_lanes_mask(int n) {
     return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(first_words + 8 - words));
 }
 
+/// The first `words` words, as pieces of 4, 2 and 1.
+///
+/// Not as a masked store: on a Zen 3 that takes 13 cycles, these 4, as the branches are the same in all rows.
+CALQUE_INLINE void store_words(void* p, __m256i r, int words) {
+    if (words >= 8) {
+        _mm256_storeu_si256(static_cast<__m256i*>(p), r);
+    } else if (words > 0) {
+        auto* to = static_cast<unsigned char*>(p);
+        __m128i rest = _mm256_castsi256_si128(r);
+        if ((words & 4) != 0) {
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(to), rest);
+            rest = _mm256_extractf128_si256(r, 1);
+            to += 16;
+        }
+        if ((words & 2) != 0) {
+            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), rest);
+            rest = _mm_unpackhi_epi64(rest, rest);
+            to += 8;
+        }
+        if ((words & 1) != 0) {
+            _mm_storeu_si32(to, rest);
+        }
+    }
+}
+
 } // namespace detail
 
 // Lanes of 4 and 8 bytes all go through the floating instructions: those that load integers need AVX2.
@@ -137,14 +162,9 @@ CALQUE_INLINE reg<T> load_n(T const* p, int n) {
     return bits_as<reg<T>>(_mm256_maskload_pd(reinterpret_cast<double const*>(p), detail::first_lanes_mask<2>(n)));
 }
 template <class T>
-    requires(sizeof(T) == 4)
+    requires(sizeof(T) >= 4)
 CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
-    _mm256_maskstore_ps(reinterpret_cast<float*>(p), detail::first_lanes_mask<1>(n), bits_as<__m256>(r));
-}
-template <class T>
-    requires(sizeof(T) == 8)
-CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
-    _mm256_maskstore_pd(reinterpret_cast<double*>(p), detail::first_lanes_mask<2>(n), bits_as<__m256d>(r));
+    detail::store_words(p, bits_as<__m256i>(r), n * static_cast<int>(sizeof(T) / 4));
 }
 
 /// Non-temporal: past the caches. `p` is aligned like the register; registers of 8- and 16-bit integers stay cached.
