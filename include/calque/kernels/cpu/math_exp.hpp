@@ -116,7 +116,7 @@ CALQUE_INLINE V expm1(V x) {
     using namespace detail;
     using T = element_of<V>;
     auto const argument = reduce_exp_argument(clamp(x, is_float<V> ? T(-18) : T(-40), is_float<V> ? T(88.8) : T(710)));
-    V const half = scaled_exp_minus(argument, power_of_two(argument.n_plus_rounder - V(T(1))), T(0.5));
+    V const half = scaled_exp_minus(argument, power_of_two<-1>(argument.n_plus_rounder), T(0.5));
     // Tiny x: half a denormal would lose a bit, and -0 its sign.
     return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);
 }

@@ -16,7 +16,7 @@ template <int Sign, class V>
 CALQUE_INLINE V half_exp_sum(V magnitude) {
     using T = element_of<V>;
     auto const argument = reduce_exp_argument(clamp(magnitude, T(0), is_float<V> ? T(89.5) : T(710.5)));
-    V const quarter = power_of_two(argument.n_plus_rounder - V(T(2)));
+    V const quarter = power_of_two<-2>(argument.n_plus_rounder);
     auto const [high, lost] = fast_two_sum(V(T(1)), argument.r);
     V const low = lost + simd::fma(exp_tail(argument.r), argument.r * argument.r, argument.r_low);
     V const inverse = V(T(Sign * 0.0625)) / (quarter * (high + low));

@@ -50,13 +50,13 @@ CALQUE_INLINE V polynomial(V x, element_of<V> highest, Coefficients... lower) {
 template <class V>
 inline constexpr element_of<V> rounder = simd::floating_layout<element_of<V>>::rounder;
 
-/// 2^n for n + rounder, where that is a normal number.
-template <class T, int U>
+/// 2^(n + More) for n + rounder, where that is a normal number.
+template <int More = 0, class T, int U>
 CALQUE_INLINE pack<T, U> power_of_two(pack<T, U> n_plus_rounder) {
     using layout = simd::floating_layout<T>;
     using I = typename layout::integer;
     auto const exponent = simd::bits_as<I>(n_plus_rounder) << pack<I, U>(layout::fraction_bits);
-    return simd::bits_as<T>(exponent + pack<I, U>(layout::one));
+    return simd::bits_as<T>(exponent + pack<I, U>(layout::one + (I(More) << layout::fraction_bits)));
 }
 
 /// A power of two as the product of two numbers that are normal where it need not be.
