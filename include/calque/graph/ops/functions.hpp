@@ -8,6 +8,7 @@
 
 #include <array>
 #include <numbers>
+#include <type_traits>
 
 namespace calque {
 inline namespace v0 {
@@ -153,7 +154,12 @@ struct relu : elementwise<1> {
 
     template <class V>
     static CALQUE_INLINE V apply(V x) {
-        return select(x < V(typename V::value_type(0)), V(typename V::value_type(0)), x);
+        V const zero(typename V::value_type(0));
+        if constexpr (std::is_floating_point_v<typename V::value_type>) {
+            return max_or_second(zero, x); // NaN and -0 stay what they are
+        } else {
+            return select(x < zero, zero, x);
+        }
     }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return graph::where(y > 0, dy, zero_of(dy)); }
 };

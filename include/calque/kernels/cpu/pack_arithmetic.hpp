@@ -91,7 +91,7 @@ template <comparison C, class T, int U>
 CALQUE_INLINE pack<bool, U> compare(pack<T, U> const& a, pack<T, U> const& b) {
     if constexpr (std::same_as<T, bool>) {
         return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
-            unsigned const x = a.r[i], y = b.r[i];
+            group_mask const x = a.r[i], y = b.r[i];
             return C == comparison::equal        ? ~(x ^ y)
                    : C == comparison::not_equal  ? x ^ y
                    : C == comparison::less       ? ~x & y
@@ -103,7 +103,7 @@ CALQUE_INLINE pack<bool, U> compare(pack<T, U> const& a, pack<T, U> const& b) {
         return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return compare<C>(a.r[i], b.r[i]); });
     } else {
         return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
-            return join_bits(compare<C>(a.r[2 * i], b.r[2 * i]), compare<C>(a.r[2 * i + 1], b.r[2 * i + 1]));
+            return compare<C>(a.r[2 * i], b.r[2 * i], a.r[2 * i + 1], b.r[2 * i + 1]);
         });
     }
 }
@@ -135,19 +135,19 @@ CALQUE_INLINE pack<bool, U> operator>=(pack<T, U> const& a, pack<T, U> const& b)
 
 template <int U>
 CALQUE_INLINE pack<bool, U> operator&(pack<bool, U> const& a, pack<bool, U> const& b) {
-    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} & unsigned{b.r[i]}; });
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return a.r[i] & b.r[i]; });
 }
 template <int U>
 CALQUE_INLINE pack<bool, U> operator|(pack<bool, U> const& a, pack<bool, U> const& b) {
-    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} | unsigned{b.r[i]}; });
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return a.r[i] | b.r[i]; });
 }
 template <int U>
 CALQUE_INLINE pack<bool, U> operator^(pack<bool, U> const& a, pack<bool, U> const& b) {
-    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return unsigned{a.r[i]} ^ unsigned { b.r[i] }; });
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return a.r[i] ^ b.r[i]; });
 }
 template <int U>
 CALQUE_INLINE pack<bool, U> operator!(pack<bool, U> const& a) {
-    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return ~unsigned{a.r[i]}; });
+    return pack<bool, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return ~a.r[i]; });
 }
 
 /// The lanes of `a` where `mask` is set, of `b` elsewhere.
@@ -156,8 +156,10 @@ CALQUE_INLINE pack<T, U> select(pack<bool, U> const& mask, pack<T, U> const& a, 
     if constexpr (std::same_as<T, bool>) {
         return (mask & a) | ((!mask) & b);
     } else {
-        return pack<T, U>::generate(
-            [&](auto i) CALQUE_INLINE_LAMBDA { return select(detail::bits_of_register<T, i>(mask), a.r[i], b.r[i]); });
+        constexpr int of_a_group = pack<T, 1>::registers;
+        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return select<i % of_a_group>(mask.r[i / of_a_group], a.r[i], b.r[i]);
+        });
     }
 }
 

@@ -156,10 +156,7 @@ struct pack {
     }
 };
 
-/// The bits of one group of bools.
-using group_bits = std::conditional_t<width == 16, std::uint16_t, std::uint8_t>;
-
-/// `U` groups of bools: one bit a lane, so that a mask fits every dtype whatever dtype made it.
+/// `U` groups of bools, which fit every dtype whatever dtype made them.
 ///
 /// In memory a bool is a byte, 0 or 1. Bits beyond a group's width are zero.
 template <int U>
@@ -170,20 +167,20 @@ struct pack<bool, U> {
     static constexpr int registers = U;
     static constexpr unsigned all_lanes = (1u << width) - 1;
 
-    group_bits r[U];
+    group_mask r[U];
 
     pack() = default;
 
     CALQUE_INLINE explicit pack(bool x) {
-        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = static_cast<group_bits>(x ? all_lanes : 0u); });
+        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = group_mask(x ? all_lanes : 0u); });
     }
 
-    /// The pack whose group `i` has the bits `f(i)`; bits beyond the width are dropped.
+    /// The pack whose group `i` is `f(i)`, or has its bits; bits beyond the width are dropped.
     template <class F>
     CALQUE_INLINE static pack generate(F&& f) {
         return [&]<int... I>(std::integer_sequence<int, I...>) CALQUE_INLINE_LAMBDA {
             pack p;
-            ((p.r[I] = static_cast<group_bits>(f(std::integral_constant<int, I>{}) & all_lanes)), ...);
+            ((p.r[I] = group_mask(f(std::integral_constant<int, I>{}))), ...);
             return p;
         }(std::make_integer_sequence<int, registers>{});
     }
@@ -214,12 +211,12 @@ struct pack<bool, U> {
         return load(element);
     }
     CALQUE_INLINE void store(bool* p) const {
-        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i]); });
+        unroll<U>([&](int i) CALQUE_INLINE_LAMBDA { store_bools(p + i * width, r[i].bits); });
     }
     CALQUE_INLINE void store(bool* p, int n) const {
         unroll<U>([&](int i) CALQUE_INLINE_LAMBDA {
             if (detail::is_reached(i * width, n)) {
-                store_bools_n(p + i * width, r[i], n - i * width);
+                store_bools_n(p + i * width, r[i].bits, n - i * width);
             }
         });
     }
@@ -234,16 +231,6 @@ struct pack<bool, U> {
     CALQUE_INLINE void stream(bool* p) const { store(p); }
 };
 
-namespace detail {
-
-// The bits of a mask that belong to register `i` of a pack of `T`.
-template <class T, int I, int U>
-CALQUE_INLINE unsigned bits_of_register(pack<bool, U> const& mask) {
-    return static_cast<unsigned>(mask.r[I * lanes<T> / width]) >> (I * lanes<T> % width);
-}
-
-} // namespace detail
-
 /// The elements from the `n`-th on (0 <= n <= size), then those before it.
 template <class T, int U>
 CALQUE_INLINE pack<T, U> rotate(pack<T, U> const& x, std::ptrdiff_t n) {
@@ -257,7 +244,7 @@ CALQUE_INLINE pack<T, U> rotate(pack<T, U> const& x, std::ptrdiff_t n) {
 template <class T, int U>
 CALQUE_INLINE T first_element(pack<T, U> const& x) {
     if constexpr (std::same_as<T, bool>) {
-        return (x.r[0] & 1) != 0;
+        return (x.r[0].bits & 1) != 0;
     } else {
         return bits_as<T>(x.r[0][0]); // numbers of two bytes are registers of their bits
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What AVX-512 (F, BW, DQ, VL) does better than registers_portable.hpp says it: masks are k-registers.
+// What AVX-512 (F, BW, DQ, VL) does better than registers_portable.hpp says it: masks are k-registers. Empty without it.
 #pragma once
+
+#if defined(__AVX512F__)
 
 #include <calque/kernels/cpu/registers.hpp>
 
@@ -194,14 +196,16 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(p), bits_as<__m512i>(r));
 }
 
+namespace detail {
+
 template <comparison C, class R>
-CALQUE_INLINE unsigned compare(R a, R b) {
+CALQUE_INLINE unsigned compare_lanes(R a, R b) {
     using T = element_of<R>;
-    constexpr int predicate = detail::integer_predicate<C>;
+    constexpr int predicate = integer_predicate<C>;
     if constexpr (std::same_as<T, float>) {
-        return _mm512_cmp_ps_mask(a, b, detail::float_predicate<C>);
+        return _mm512_cmp_ps_mask(a, b, float_predicate<C>);
     } else if constexpr (std::same_as<T, double>) {
-        return _mm512_cmp_pd_mask(a, b, detail::float_predicate<C>);
+        return _mm512_cmp_pd_mask(a, b, float_predicate<C>);
     } else if constexpr (sizeof(T) == 1 && std::is_signed_v<T>) {
         return _mm_cmp_epi8_mask(bits_as<__m128i>(a), bits_as<__m128i>(b), predicate);
     } else if constexpr (sizeof(T) == 1) {
@@ -225,36 +229,76 @@ CALQUE_INLINE unsigned compare(R a, R b) {
 ///
 /// Not `low | high << 8`: g++ 12 may widen a mask inside a mask register, spill its 8 bits and load 32.
 CALQUE_INLINE unsigned join_bits(unsigned low, unsigned high) {
-    return _mm512_kunpackb(detail::mask16(high), detail::mask16(low));
-}
-
-/// The bits of a group as a number: through a general register, for the same reason.
-CALQUE_INLINE unsigned as_number(std::uint16_t bits) {
-    asm("" : "+r"(bits));
-    return bits;
+    return _mm512_kunpackb(mask16(high), mask16(low));
 }
 
 template <class R>
-CALQUE_INLINE R select(unsigned bits, R a, R b) {
+CALQUE_INLINE R blend(unsigned bits, R a, R b) {
     using T = element_of<R>;
     if constexpr (std::same_as<T, float>) {
-        return _mm512_mask_blend_ps(detail::mask16(bits), b, a);
+        return _mm512_mask_blend_ps(mask16(bits), b, a);
     } else if constexpr (std::same_as<T, double>) {
-        return _mm512_mask_blend_pd(detail::mask8(bits), b, a);
+        return _mm512_mask_blend_pd(mask8(bits), b, a);
     } else if constexpr (sizeof(T) == 1) {
-        return bits_as<R>(_mm_mask_blend_epi8(detail::mask16(bits), bits_as<__m128i>(b), bits_as<__m128i>(a)));
+        return bits_as<R>(_mm_mask_blend_epi8(mask16(bits), bits_as<__m128i>(b), bits_as<__m128i>(a)));
     } else if constexpr (sizeof(T) == 2) {
-        return bits_as<R>(_mm256_mask_blend_epi16(detail::mask16(bits), bits_as<__m256i>(b), bits_as<__m256i>(a)));
+        return bits_as<R>(_mm256_mask_blend_epi16(mask16(bits), bits_as<__m256i>(b), bits_as<__m256i>(a)));
     } else if constexpr (sizeof(T) == 4) {
-        return bits_as<R>(_mm512_mask_blend_epi32(detail::mask16(bits), bits_as<__m512i>(b), bits_as<__m512i>(a)));
+        return bits_as<R>(_mm512_mask_blend_epi32(mask16(bits), bits_as<__m512i>(b), bits_as<__m512i>(a)));
     } else {
-        return bits_as<R>(_mm512_mask_blend_epi64(detail::mask8(bits), bits_as<__m512i>(b), bits_as<__m512i>(a)));
+        return bits_as<R>(_mm512_mask_blend_epi64(mask8(bits), bits_as<__m512i>(b), bits_as<__m512i>(a)));
     }
 }
 
+} // namespace detail
+
+/// A group of bools: one bit a lane.
+struct group_mask {
+    std::uint16_t bits;
+
+    group_mask() = default;
+    CALQUE_INLINE explicit group_mask(unsigned lanes) : bits(static_cast<std::uint16_t>(lanes)) {}
+};
+
+CALQUE_INLINE group_mask operator&(group_mask a, group_mask b) {
+    return group_mask(unsigned{a.bits} & unsigned{b.bits});
+}
+CALQUE_INLINE group_mask operator|(group_mask a, group_mask b) {
+    return group_mask(unsigned{a.bits} | unsigned{b.bits});
+}
+CALQUE_INLINE group_mask operator^(group_mask a, group_mask b) {
+    return group_mask(unsigned{a.bits} ^ unsigned{b.bits});
+}
+CALQUE_INLINE group_mask operator~(group_mask a) {
+    return group_mask(~unsigned{a.bits});
+}
+
+/// Whether the comparison holds of the lanes of a group: of one register each or, where elements have 8 bytes, of two.
+template <comparison C, class R>
+CALQUE_INLINE group_mask compare(R a, R b) {
+    return group_mask(detail::compare_lanes<C>(a, b));
+}
+template <comparison C, class R>
+CALQUE_INLINE group_mask compare(R a, R b, R next_a, R next_b) {
+    return group_mask(detail::join_bits(detail::compare_lanes<C>(a, b), detail::compare_lanes<C>(next_a, next_b)));
+}
+
+/// The bits of a group as a number: through a general register, for the same reason as in `join_bits`.
+CALQUE_INLINE unsigned as_number(group_mask mask) {
+    asm("" : "+r"(mask.bits));
+    return mask.bits;
+}
+
+/// The lanes of `a` that are set, of `b` elsewhere. `Register`: which one of a group it is.
+template <int Register, class R>
+CALQUE_INLINE R select(group_mask mask, R a, R b) {
+    return detail::blend(unsigned{mask.bits} >> (Register * lanes_of<R> % width), a, b);
+}
+
+/// The lanes of `a` where the comparison of `x` and `y` holds, of `b` elsewhere.
 template <comparison C, class R, class V>
 CALQUE_INLINE V select_if(R x, R y, V a, V b) {
-    return select(compare<C>(x, y), a, b);
+    return detail::blend(detail::compare_lanes<C>(x, y), a, b);
 }
 
 /// The elements of `table` at the lanes of `index`.
@@ -294,3 +338,5 @@ CALQUE_INLINE void store_bools_n(bool* p, unsigned bits, int n) {
 } // namespace simd
 } // namespace v0
 } // namespace calque
+
+#endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Comparisons and blends where masks are ordinary registers (all-ones and all-zero lanes): x86 before AVX-512, ARM.
 //
-// A mask that is kept is one bit a lane, so that it fits any dtype; `select_if` compares and blends without that
-// detour.
+// A mask that is kept has several forms, as it fits any dtype: compilers drop those that nobody reads. `select_if`
+// compares and blends at once.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
@@ -52,32 +52,90 @@ CALQUE_INLINE unsigned mask_bits(M mask) {
         [&](auto... i) CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i.value] & 1) << i) | ...); });
 }
 
-/// One bit a lane: whether the comparison holds.
-template <comparison C, class R>
-CALQUE_INLINE unsigned compare(R a, R b) {
-    using T = element_of<R>;
-    auto const mask = detail::compare_lanes<C>(a, b);
-    if constexpr (sizeof(T) == 8 || sizeof(T) == 4) {
-        return mask_bits(bits_as<vec<signed_of<T>, lanes<T>>>(mask));
-    } else {
-        return mask_bits(__builtin_convertvector(mask, vec<std::int32_t, lanes<T>>));
+/// A group of bools: one bit a lane, and the lanes as all ones or all zeros, as wide as float and as double.
+struct group_mask {
+    std::uint8_t bits;
+    vec<std::int32_t, width> words;
+    vec<std::int64_t, width / 2> longs[2]; // the first half of the lanes, and the second
+
+    group_mask() = default;
+    CALQUE_INLINE explicit group_mask(unsigned lanes)
+        : bits(static_cast<std::uint8_t>(lanes & ((1u << width) - 1))),
+          words(detail::mask_from_bits<std::int32_t>(bits)),
+          longs{detail::mask_from_bits<std::int64_t>(bits), detail::mask_from_bits<std::int64_t>(bits >> (width / 2))} {
     }
+    CALQUE_INLINE explicit group_mask(vec<std::int32_t, width> lanes)
+        : bits(static_cast<std::uint8_t>(mask_bits(lanes))),
+          words(lanes),
+          longs{__builtin_convertvector(slice<0, width / 2>(lanes), vec<std::int64_t, width / 2>),
+                __builtin_convertvector(slice<1, width / 2>(lanes), vec<std::int64_t, width / 2>)} {}
+    CALQUE_INLINE group_mask(vec<std::int64_t, width / 2> low, vec<std::int64_t, width / 2> high)
+        : bits(static_cast<std::uint8_t>(mask_bits(low) | mask_bits(high) << (width / 2))),
+          words(concatenate(__builtin_convertvector(low, vec<std::int32_t, width / 2>),
+                            __builtin_convertvector(high, vec<std::int32_t, width / 2>))),
+          longs{low, high} {}
+};
+
+CALQUE_INLINE group_mask operator&(group_mask const& a, group_mask const& b) {
+    group_mask both;
+    both.bits = a.bits & b.bits;
+    both.words = a.words & b.words;
+    both.longs[0] = a.longs[0] & b.longs[0];
+    both.longs[1] = a.longs[1] & b.longs[1];
+    return both;
+}
+CALQUE_INLINE group_mask operator^(group_mask const& a, group_mask const& b) {
+    group_mask either;
+    either.bits = a.bits ^ b.bits;
+    either.words = a.words ^ b.words;
+    either.longs[0] = a.longs[0] ^ b.longs[0];
+    either.longs[1] = a.longs[1] ^ b.longs[1];
+    return either;
+}
+CALQUE_INLINE group_mask operator|(group_mask const& a, group_mask const& b) {
+    group_mask some;
+    some.bits = a.bits | b.bits;
+    some.words = a.words | b.words;
+    some.longs[0] = a.longs[0] | b.longs[0];
+    some.longs[1] = a.longs[1] | b.longs[1];
+    return some;
+}
+CALQUE_INLINE group_mask operator~(group_mask const& a) {
+    return a ^ group_mask(~0u);
 }
 
-/// The bits of two registers of a group as those of the group.
-CALQUE_INLINE unsigned join_bits(unsigned low, unsigned high) {
-    return low | high << (width / 2);
+/// Whether the comparison holds of the lanes of a group: of one register each or, where elements have 8 bytes, of two.
+template <comparison C, class R>
+CALQUE_INLINE group_mask compare(R a, R b) {
+    auto const mask = detail::compare_lanes<C>(a, b);
+    if constexpr (sizeof(element_of<R>) == 4) {
+        return group_mask(bits_as<vec<std::int32_t, width>>(mask));
+    } else {
+        return group_mask(mask_bits(__builtin_convertvector(mask, vec<std::int32_t, width>)));
+    }
+}
+template <comparison C, class R>
+CALQUE_INLINE group_mask compare(R a, R b, R next_a, R next_b) {
+    using half = vec<std::int64_t, width / 2>;
+    return {bits_as<half>(detail::compare_lanes<C>(a, b)), bits_as<half>(detail::compare_lanes<C>(next_a, next_b))};
 }
 
 /// The bits of a group as a number.
-CALQUE_INLINE unsigned as_number(std::uint8_t bits) {
-    return bits;
+CALQUE_INLINE unsigned as_number(group_mask const& mask) {
+    return mask.bits;
 }
 
-/// The lanes of `a` whose bit is set, of `b` elsewhere.
-template <class R>
-CALQUE_INLINE R select(unsigned bits, R a, R b) {
-    return detail::mask_from_bits<element_of<R>>(bits) ? a : b;
+/// The lanes of `a` that are set, of `b` elsewhere. `Register`: which one of a group it is.
+template <int Register, class R>
+CALQUE_INLINE R select(group_mask const& mask, R a, R b) {
+    using T = element_of<R>;
+    if constexpr (sizeof(T) == 4) {
+        return mask.words ? a : b;
+    } else if constexpr (sizeof(T) == 8) {
+        return mask.longs[Register] ? a : b;
+    } else {
+        return detail::mask_from_bits<T>(mask.bits) ? a : b;
+    }
 }
 
 /// The lanes of `a` where the comparison of `x` and `y` holds, of `b` elsewhere.
