@@ -231,6 +231,29 @@ private:
         return j;
     }
 
+    /// Whether a light phase may begin to store at a multiple of a register, where there are no loads in whole lines.
+    template <int Phase>
+    static constexpr bool aligns_light_stores() {
+        return !simd::has_line_loads(dtype::float32) && is_light(Phase) && !plan.reduces[Phase] &&
+               program::template stores<Phase>.size != 0;
+    }
+
+    /// Runs the first columns of a phase, so that what it stores is aligned from there on. Returns where it ended.
+    template <int Phase>
+    CALQUE_INLINE std::ptrdiff_t run_unaligned(row_addresses const& at, std::ptrdiff_t i) {
+        constexpr int stored = program::template stores<Phase>.at[0];
+        if (plan.stored_in[stored] != Phase) {
+            return 0;
+        }
+        using T = step_element<Group, stored>;
+        int const unaligned = simd::count_unaligned(static_cast<T const*>(at.results[step_v<Group, stored>.result]));
+        if (unaligned != 0) {
+            step_registers<Group, 1> narrow;
+            run_block<Phase, true>(narrow, at, i, 0, unaligned);
+        }
+        return unaligned;
+    }
+
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
     template <int Phase>
     static constexpr bool reduces_lines() {
@@ -260,16 +283,16 @@ private:
         return end;
     }
 
-    /// Whether a phase that is not light may begin to store at the beginning of a line.
+    /// Whether a phase that is not light may begin to store at a multiple of a register.
     template <int Phase>
-    static constexpr bool stores_lines() {
+    static constexpr bool stores_aligned() {
         return !is_light(Phase) && !plan.reduces[Phase] && program::template stores<Phase>.size != 0;
     }
 
-    /// Runs all of a phase, whole blocks from where the result is at the beginning of a line. One loop has the columns
+    /// Runs all of a phase, whole blocks from where the result is at a multiple of a register. One loop has the columns
     /// before and behind them, so that there is no more code than without.
     template <int Phase, int U>
-    CALQUE_INLINE void run_from_line(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+    CALQUE_INLINE void run_aligned(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
         constexpr std::ptrdiff_t block = U * simd::width;
         constexpr int stored = program::template stores<Phase>.at[0];
         using T = step_element<Group, stored>;
@@ -277,9 +300,7 @@ private:
         std::ptrdiff_t j = 0;
         std::ptrdiff_t end = 0;
         if (columns_ >= thresholds::least_columns_in_lines && plan.stored_in[stored] == Phase) {
-            auto const* const result = static_cast<T const*>(at.results[step_v<Group, stored>.result]);
-            constexpr auto line = static_cast<std::ptrdiff_t>(simd::line_bytes / sizeof(T));
-            end = (line - simd::place_in_line(result)) % line;
+            end = simd::count_unaligned(static_cast<T const*>(at.results[step_v<Group, stored>.result]));
         }
         for (;;) {
             for (; j < end; j += simd::width) {
@@ -311,6 +332,11 @@ private:
         if constexpr (OneRow && loads_lines<Phase>()) {
             if (columns_ >= thresholds::least_columns_in_lines) {
                 begin = run_lines<Phase>(at, i);
+            }
+        }
+        if constexpr (OneRow && aligns_light_stores<Phase>()) {
+            if (columns_ >= thresholds::least_columns_aligned) {
+                begin = run_unaligned<Phase>(at, i);
             }
         }
         if constexpr (OneRow && reduces_lines<Phase>()) {
@@ -351,8 +377,8 @@ private:
                 run_block<Phase, true>(wide, at, i, j, lanes_of(columns_ - j, block));
             }
             finish_reductions<Phase>(wide);
-        } else if constexpr (OneRow && stores_lines<Phase>()) {
-            run_from_line<Phase>(wide, at, i);
+        } else if constexpr (OneRow && stores_aligned<Phase>()) {
+            run_aligned<Phase>(wide, at, i);
         } else {
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;

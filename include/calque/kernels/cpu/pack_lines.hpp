@@ -21,6 +21,12 @@ CALQUE_INLINE std::ptrdiff_t place_in_line(T const* p) {
     return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(p) % line_bytes / sizeof(T));
 }
 
+/// Elements from `p` to where a register of them is aligned.
+template <class T>
+CALQUE_INLINE int count_unaligned(T const* p) {
+    return static_cast<int>(-place_in_line(p) & (lanes<T> - 1));
+}
+
 #if CALQUE_AVX512
 
 /// Whether arrays of a dtype can be loaded line by line.
