@@ -231,8 +231,14 @@ void check_chosen(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, layout of_a, layout of_
     check(choose_matmul<T>(m, n, k, a.strides(), b.strides()), a.randomize(), b.randomize());
 }
 
-constexpr matmul_variant tiled_variants[] = {matmul_variant::direct, matmul_variant::transposed,
-                                             matmul_variant::packed};
+template <class T>
+std::vector<matmul_variant> tiled_variants() {
+    std::vector<matmul_variant> variants{matmul_variant::direct, matmul_variant::transposed, matmul_variant::packed};
+    if (detail::has_panels<T>) {
+        variants.push_back(matmul_variant::panels);
+    }
+    return variants;
+}
 
 } // namespace
 
@@ -275,7 +281,7 @@ TEST_CASE_TEMPLATE("every tiled variant takes every layout and size", T, float, 
                 matrix<T> const a(m, k, of_a), b(k, n, of_b);
                 a.randomize();
                 b.randomize();
-                for (matmul_variant variant : tiled_variants) {
+                for (matmul_variant variant : tiled_variants<T>()) {
                     check(variant, a, b);
                 }
             }
@@ -296,9 +302,59 @@ TEST_CASE_TEMPLATE("the tiled variants agree to the bit, in all their blocks", T
         a.randomize();
         b.randomize();
         matrix<T> const direct = stored(matmul_variant::direct, a, b);
-        CHECK(same_elements(direct, stored(matmul_variant::packed, a, b)));
-        CHECK(same_elements(direct, delivered(matmul_variant::packed, a, b)));
-        CHECK(same_elements(direct, stored(matmul_variant::transposed, a, b)));
+        for (matmul_variant variant : tiled_variants<T>()) {
+            CAPTURE(name_of(variant));
+            CHECK(same_elements(direct, stored(variant, a, b)));
+            CHECK(same_elements(direct, delivered(variant, a, b)));
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("panels have the bits of the others around their widths and depths", T, float, double) {
+    if constexpr (detail::has_panels<T>) {
+        constexpr ptrdiff_t width = detail::tile_columns<T>, depth = thresholds::panel_depth;
+        constexpr ptrdiff_t rows = thresholds::panel_rows_bytes / static_cast<ptrdiff_t>(sizeof(T)) / depth;
+        struct {
+            ptrdiff_t m, n, k;
+        } const cases[] = {{5, width - 1, 3},
+                           {6, width, 7},
+                           {7, width + 1, 8},
+                           {13, 2 * width + width / 2, 9},
+                           {48, 3 * width, 17},
+                           {49, 3 * width + width / 2 + 1, 64},
+                           {9, width + 1, depth - 1},
+                           {12, 2 * width - 1, depth},
+                           {11, width + 3, depth + 1},
+                           {6, width / 2, 2 * depth},
+                           {7, 2 * width, 2 * depth + 1},
+                           {rows + 1, width + 1, depth},
+                           {rows, width, depth + 1}};
+        for (auto const [m, n, k] : cases) {
+            for (layout of_a : all_layouts) {
+                for (layout of_b : all_layouts) {
+                    matrix<T> const a(m, k, of_a), b(k, n, of_b);
+                    CAPTURE(a.rows());
+                    CAPTURE(b.columns());
+                    CAPTURE(a.columns());
+                    a.randomize();
+                    b.randomize();
+                    matrix<T> const direct = stored(matmul_variant::direct, a, b);
+                    CHECK(same_elements(direct, stored(matmul_variant::panels, a, b)));
+                    CHECK(same_elements(direct, delivered(matmul_variant::panels, a, b)));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("products of middle size go by panels where there are 16 registers", T, float, double) {
+    for (layout of_a : all_layouts) {
+        for (layout of_b : all_layouts) {
+            matrix<T> const a(70, 500, of_a), b(500, 130, of_b);
+            matmul_variant const variant = choose_matmul<T>(70, 130, 500, a.strides(), b.strides());
+            CHECK((variant == matmul_variant::panels) == detail::has_panels<T>);
+            check(variant, a.randomize(), b.randomize());
+        }
     }
 }
 
@@ -361,7 +417,7 @@ TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {
 TEST_CASE_TEMPLATE("the same inputs give the same bits wherever they lie", T, float, double) {
     struct {
         ptrdiff_t m, n, k;
-    } const cases[] = {{30, 40, 50}, {1, 70, 90}, {70, 1, 90}, {64, 10, 128}};
+    } const cases[] = {{30, 40, 50}, {1, 70, 90}, {70, 1, 90}, {64, 10, 128}, {64, 250, 260}};
     for (auto const [m, n, k] : cases) {
         random_state = 5;
         matrix<T> const a(m, k, layout::rows), b(k, n, layout::rows);
@@ -379,7 +435,7 @@ TEST_CASE_TEMPLATE("infinities and NaNs spread, also from zero factors", T, floa
     T const infinity = std::numeric_limits<T>::infinity();
     struct {
         ptrdiff_t m, n, k;
-    } const cases[] = {{20, 40, 30}, {1, 40, 30}, {20, 1, 30}, {64, 10, 30}};
+    } const cases[] = {{20, 40, 30}, {1, 40, 30}, {20, 1, 30}, {64, 10, 30}, {100, 110, 600}};
     for (auto const [m, n, k] : cases) {
         for (layout of_b : {layout::rows, layout::columns}) {
             matrix<T> const a(m, k, layout::rows), b(k, n, of_b);
@@ -451,12 +507,13 @@ TEST_CASE("the choice follows from sizes and strides") {
     static_assert(choose(100, 1, 100, true, false) == combined_rows);
     static_assert(choose(1, 100, 100, false, false) == combined_rows);
     static_assert(choose(1, 100, 100, false, true) == dots);
-    static_assert(choose(64, 128, 784, false, false) == direct);
+    static_assert(choose(64, 128, 784, false, false) == (detail::has_panels<float> ? panels : direct));
     static_assert(choose(128, 10, 64, true, false) == transposed); // a narrow weight gradient: lanes along M
     static_assert(choose(2000, 2000, 2000, false, false) == packed);
-    static_assert(matmul_workspace<float>(64, 128, 784, {784, 1}, {128, 1}) == 0);
+    static_assert(matmul_workspace<float>(direct, 64, 128, 784, {784, 1}, {128, 1}) == 0);
     CHECK(name_of(combined_rows) == "combined rows");
     CHECK(name_of(loops) == "loops");
+    CHECK(name_of(panels) == "panels");
 }
 
 TEST_CASE_TEMPLATE("copy_transposed", T, std::int8_t, std::int16_t, std::int32_t, float, std::int64_t, double) {

@@ -8,6 +8,7 @@
 #include <calque/kernels/cpu/matmul_joined.hpp>
 #include <calque/kernels/cpu/matmul_loops.hpp>
 #include <calque/kernels/cpu/matmul_pack.hpp>
+#include <calque/kernels/cpu/matmul_panels.hpp>
 #include <calque/kernels/cpu/matmul_result.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/kernels/cpu/matmul_vector.hpp>
@@ -98,6 +99,12 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     if constexpr (!simd_product<T>) {
         multiply_by_loops(m, n, k, a, b, result);
     } else {
+        if constexpr (has_panels<T>) {
+            if (variant == matmul_variant::panels) {
+                panel_product<T>(m, n, k, a, b, result, workspace).run();
+                return;
+            }
+        }
         switch (variant) {
         case matmul_variant::dots:
         case matmul_variant::combined_rows:

@@ -57,11 +57,12 @@ enum class matmul_variant : std::uint8_t {
     transposed,    // the same for the transposed product B^T A^T: lanes run along M
     packed,        // blocks of A and B copied into panels that fit the caches
     loops,         // integers
+    panels,        // direct, with 16 registers: the columns of B of a tile are copied together before tiles read them
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
     constexpr std::string_view names[] = {"nothing", "zeros",      "dots",   "combined rows", "joined rows",
-                                          "direct",  "transposed", "packed", "loops"};
+                                          "direct",  "transposed", "packed", "loops",  "panels"};
     return names[static_cast<std::size_t>(variant)];
 }
 
@@ -111,6 +112,41 @@ struct packed_blocks {
     constexpr std::ptrdiff_t size_of_a() const { return round_up(depth * rows, 64); }
     constexpr std::ptrdiff_t size_of_sums(std::ptrdiff_t k) const { return k > depth ? rows * columns : 0; }
 };
+
+/// The blocks of the product by panels.
+template <class T>
+struct panel_blocks {
+    std::ptrdiff_t depth; // of a panel of B, along K
+    std::ptrdiff_t rows;  // of a block of A
+
+    constexpr panel_blocks(std::ptrdiff_t m, std::ptrdiff_t k)
+        : depth(balanced(k, thresholds::panel_depth)),
+          rows(balanced(m, std::max(thresholds::panel_rows_bytes / static_cast<std::ptrdiff_t>(sizeof(T)) / depth,
+                                    std::ptrdiff_t(64)))) {}
+
+    constexpr std::ptrdiff_t size_of_b() const { return round_up(depth * tile_columns<T>, 64); }
+    /// Of the copy of a block of A, with a line more than it needs: rows at powers of two are in the same sets of L1.
+    constexpr std::ptrdiff_t stride_of_a() const { return round_up(depth, 16) + 16; }
+    constexpr std::ptrdiff_t size_of_a(matrix_strides a) const { return a.row == 1 ? rows * stride_of_a() : 0; }
+    constexpr std::ptrdiff_t size_of_sums(std::ptrdiff_t n, std::ptrdiff_t k) const { return k > depth ? rows * n : 0; }
+};
+
+/// Whether products by panels are generated: 32 registers hold tiles as wide as runs of B should be.
+template <class T>
+inline constexpr bool has_panels = simd_product<T> && simd::register_count == 16;
+
+/// Whether a product gains more from panels than they cost to copy.
+template <class T>
+constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a,
+                                 matrix_strides b) {
+    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+    constexpr std::ptrdiff_t least = thresholds::least_bytes_of_panels / size;
+    constexpr std::ptrdiff_t most = thresholds::most_bytes_of_panels / size;
+    if (std::min({m, n, k}) < thresholds::least_extent_of_panels) {
+        return false;
+    }
+    return a.row == 1 ? std::max(m, n) * k >= least : n * k <= most && (n * k >= least || b.column != 1);
+}
 
 /// What the tiles of an m x n x k product cost, in multiply-adds of a register. A tile that keeps fewer than eight sums
 /// leaves two units with a latency of four idle.
@@ -181,6 +217,11 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
         double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
                                   (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));
         bool const is_transposed = transposed < direct;
+        if constexpr (detail::has_panels<T>) {
+            if (detail::gains_from_panels<T>(m, n, k, a, b)) {
+                return matmul_variant::panels;
+            }
+        }
         if ((is_transposed ? m : n) * k > limit && std::min(m, n) > 2 * detail::tile_columns<T>) {
             return matmul_variant::packed;
         }
@@ -207,6 +248,13 @@ constexpr std::size_t matmul_workspace(matmul_variant variant, std::ptrdiff_t m,
         if constexpr (simd_product<T>) {
             detail::packed_blocks<T> const blocks(m, n, k);
             elements = blocks.size_of_b(k) + blocks.size_of_a() + blocks.size_of_sums(k);
+        }
+        break;
+    }
+    case matmul_variant::panels: {
+        if constexpr (detail::has_panels<T>) {
+            detail::panel_blocks<T> const blocks(m, k);
+            elements = blocks.size_of_b() + blocks.size_of_a(a) + blocks.size_of_sums(n, k);
         }
         break;
     }

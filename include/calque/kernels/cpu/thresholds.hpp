@@ -200,6 +200,25 @@ inline constexpr std::ptrdiff_t direct_bytes = 1024 * kibibytes;
 /// The part of A that stays in L2 while the strips of B pass by, in an unpacked product.
 inline constexpr std::ptrdiff_t rows_in_l2_bytes = 512 * kibibytes;
 
+/// Where there are 16 registers, products whose extents all are so large go by panels of B if B, or an A whose columns
+/// are contiguous, has at least so many bytes. B has no more than the limit, unless A is such. If B's columns are
+/// contiguous it is copied in any case. Measured without, AVX2 on an Intel Xeon (L2 of 2 MiB), floats: 1.17 for 512,
+/// 1.0 for 300 and 400, 1.07 for 700 and 720, 1.0 to 1.06 for 800, 1.26 for 64 x 512 by 512 x 512; in double 1.03 for
+/// 512, 1.26 for 64 x 500 by 500 x 500. A^T B: 1.2 for 300, 1.02 to 1.06 for 1000 to 1500, in double 1.3 for 250, 1.0
+/// for 512 and 1024. A B^T: 1.0 to 1.05 up to 200, in double 1.08 for 500. Too small: 0.97 for 200, 0.88 for 64, 0.87
+/// for 48 x 256 by 256 x 256, 0.85 for A^T B of 64. Too large: 0.95 for 1024, 0.94 for 1400, in double 0.9 for 700.
+inline constexpr std::ptrdiff_t least_extent_of_panels = 64;
+inline constexpr std::ptrdiff_t least_bytes_of_panels = 240 * kibibytes;
+inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
+
+/// The inner extent of such a panel: one of 16 floats or 8 doubles a row is 32 KiB. Measured with 256: 1.01 for 512
+/// floats, 1.05 to 1.2 for 1024, whose result is read and written again for each block.
+inline constexpr std::ptrdiff_t panel_depth = 512;
+
+/// The rows of A in a block of the inner extent that one panel of B serves. With 512 KiB: 1.02 for 512 floats, 1.07 for
+/// doubles, whose panels are copied twice as often.
+inline constexpr std::ptrdiff_t panel_rows_bytes = 1024 * kibibytes;
+
 /// The inner extent of packed blocks: a panel of B is 64 KiB then with AVX-512. Each block more reads and writes the
 /// result again. Measured for 1000, 1024 and 1400: 384 takes 1.00 to 1.06; 384 without prefetching the result's rows
 /// 1.01 to 1.17, on a machine that others used too.
