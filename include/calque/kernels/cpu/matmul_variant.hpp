@@ -145,7 +145,9 @@ constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
     if (std::min({m, n, k}) < thresholds::least_extent_of_panels) {
         return false;
     }
-    return a.row == 1 ? std::max(m, n) * k >= least : n * k <= most && (n * k >= least || b.column != 1);
+    bool const is_large =
+        m * n * k >= thresholds::least_work_of_panels && (a.row == 1 ? std::max(m, n) : n) * k >= least;
+    return a.row == 1 ? is_large : n * k <= most && (is_large || b.column != 1);
 }
 
 /// What the tiles of an m x n x k product cost, in multiply-adds of a register. A tile that keeps fewer than eight sums

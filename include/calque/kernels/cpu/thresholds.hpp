@@ -200,14 +200,16 @@ inline constexpr std::ptrdiff_t direct_bytes = 1024 * kibibytes;
 /// The part of A that stays in L2 while the strips of B pass by, in an unpacked product.
 inline constexpr std::ptrdiff_t rows_in_l2_bytes = 512 * kibibytes;
 
-/// Where there are 16 registers, products whose extents all are so large go by panels of B if B, or an A whose columns
-/// are contiguous, has at least so many bytes. B has no more than the limit, unless A is such. If B's columns are
-/// contiguous it is copied in any case. Measured without, AVX2 on an Intel Xeon (L2 of 2 MiB), floats: 1.17 for 512,
-/// 1.0 for 300 and 400, 1.07 for 700 and 720, 1.0 to 1.06 for 800, 1.26 for 64 x 512 by 512 x 512; in double 1.03 for
-/// 512, 1.26 for 64 x 500 by 500 x 500. A^T B: 1.2 for 300, 1.02 to 1.06 for 1000 to 1500, in double 1.3 for 250, 1.0
-/// for 512 and 1024. A B^T: 1.0 to 1.05 up to 200, in double 1.08 for 500. Too small: 0.97 for 200, 0.88 for 64, 0.87
-/// for 48 x 256 by 256 x 256, 0.85 for A^T B of 64. Too large: 0.95 for 1024, 0.94 for 1400, in double 0.9 for 700.
+/// Where there are 16 registers, products whose extents all are so large go by panels of B if they have so many
+/// multiply-adds and B, or an A whose columns are contiguous, has at least so many bytes. B has no more than the limit,
+/// unless A is such. A B whose columns are contiguous is copied in any case, whatever the work. Measured without, AVX2
+/// on an Intel Xeon (L2 of 2 MiB), floats: 1.17 for 512, 1.0 for 300 and 400, 1.07 for 700 and 720, 1.0 to 1.06 for
+/// 800, 1.2 for 64 x 512 by 512 x 512; in double 1.03 for 512, 1.26 for 64 x 500 by 500 x 500. A^T B: 1.2 for 300, 1.02
+/// to 1.06 for 1000 to 1500, in double 1.3 for 250, 1.0 for 512 and 1024. A B^T: 1.0 to 1.05 up to 200, in double 1.08
+/// for 500. Too small: 0.97 for 200, 0.88 for 64, 0.87 for 48 x 256 by 256 x 256, 0.85 to 0.99 for 64 x 784 by
+/// 784 x 128, 0.85 for A^T B of 64. Too large: 0.95 for 1024, 0.94 for 1400, in double 0.9 for 700.
 inline constexpr std::ptrdiff_t least_extent_of_panels = 64;
+inline constexpr std::ptrdiff_t least_work_of_panels = 12'000'000;
 inline constexpr std::ptrdiff_t least_bytes_of_panels = 240 * kibibytes;
 inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
 
