@@ -65,7 +65,7 @@ public:
         dtype types[3]{};
         dtype stored{}; // the half-float dtype of an input, if there is one
         for (int k = 0; k < count; ++k) {
-            node const& input = nodes_[inputs[k]];
+            node const& input = nodes_.at[inputs[k]];
             if (input.region != region_ && !crosses_border(operation, k, attribute) && !is_visible(input.region)) {
                 fail(reason::escapes_its_region, op, inputs, count);
             }
@@ -111,14 +111,14 @@ public:
     /// The index of a list of extents (a shape, or the parameter of an operation) in the graph.
     constexpr int intern(calque::shape const& s) {
         int slot = first_shape_slot(s);
-        while (int const found = shape_table_[slot]) {
-            if (shapes_[found - 1] == s) {
+        while (int const found = shape_table_.at[slot]) {
+            if (shapes_.at[found - 1] == s) {
                 return found - 1;
             }
             slot = (slot + 1) & (shape_table_.size() - 1);
         }
         shapes_.push_back(s);
-        shape_table_[slot] = shapes_.size();
+        shape_table_.at[slot] = shapes_.size();
         if (2 * shapes_.size() > shape_table_.size()) {
             grow_shape_table();
         }
@@ -128,7 +128,7 @@ public:
     /// The number of a user's operation in the graph.
     constexpr int intern(user_operation const& operation) {
         for (int i = 0; i < user_operations_.size(); ++i) {
-            if (user_operations_[i] == &operation) {
+            if (user_operations_.at[i] == &operation) {
                 return i;
             }
         }
@@ -136,12 +136,12 @@ public:
         return user_operations_.size() - 1;
     }
     constexpr user_operation const& user_operation_at(std::uint64_t number) const {
-        return *user_operations_[static_cast<int>(number)];
+        return *user_operations_.at[static_cast<int>(number)];
     }
 
     constexpr void add_output(node_id id) {
-        if (!is_visible(nodes_[id].region)) {
-            fail(reason::escapes_its_region, nodes_[id].op, &id, 1);
+        if (!is_visible(nodes_.at[id].region)) {
+            fail(reason::escapes_its_region, nodes_.at[id].op, &id, 1);
         }
         outputs_.push_back(id);
     }
@@ -156,7 +156,7 @@ public:
         failure_.name = name.empty() ? info(op).name : name;
         failure_.operands = count < 2 ? count : 2;
         for (int k = 0; k < failure_.operands; ++k) {
-            failure_.types[k] = nodes_[inputs[k]].type;
+            failure_.types[k] = nodes_.at[inputs[k]].type;
             failure_.shapes[k] = shape(inputs[k]);
         }
     }
@@ -171,7 +171,7 @@ public:
 
     /// Nodes added from now on run only when the new region runs, which is returned.
     constexpr std::uint16_t enter_region() { return region_ = add_region(region_); }
-    constexpr void leave_region() { region_ = regions_[region_].parent; }
+    constexpr void leave_region() { region_ = regions_.at[region_].parent; }
     constexpr std::uint16_t add_region(std::uint16_t parent) {
         regions_.push_back({parent, nodes_.size()});
         return static_cast<std::uint16_t>(regions_.size() - 1);
@@ -193,7 +193,7 @@ public:
 
     /// Whether the values of a region can be used in the one that is being built.
     constexpr bool is_visible(std::uint16_t r) const {
-        for (std::uint16_t at = region_;; at = regions_[at].parent) {
+        for (std::uint16_t at = region_;; at = regions_.at[at].parent) {
             if (at == r) {
                 return true;
             }
@@ -211,9 +211,9 @@ public:
         return variables_.size() - 1;
     }
     constexpr int variable_count() const { return variables_.size(); }
-    constexpr node_id variable(int index) const { return variables_[index]; }
-    constexpr node_id initial_value(int index) const { return initial_[index]; }
-    constexpr void assign(int index, node_id value) { variables_[index] = value; }
+    constexpr node_id variable(int index) const { return variables_.at[index]; }
+    constexpr node_id initial_value(int index) const { return initial_.at[index]; }
+    constexpr void assign(int index, node_id value) { variables_.at[index] = value; }
 
     // ---- requirements: a hidden variable, the first, has the first violation. It must be there before any region is.
 
@@ -233,25 +233,25 @@ public:
     /// Whether a region is another one, or inside it.
     constexpr bool is_within(std::uint16_t inner, std::uint16_t outer) const {
         while (inner != outer && inner != 0) {
-            inner = regions_[inner].parent;
+            inner = regions_.at[inner].parent;
         }
         return inner == outer;
     }
 
     /// Numbers a parameter anew, once it is known which values a loop carries.
     constexpr void number_parameter(node_id id, int number) {
-        nodes_[id].attribute = static_cast<std::uint64_t>(number);
+        nodes_.at[id].attribute = static_cast<std::uint64_t>(number);
     }
     /// Makes a parameter the value that it starts as: no step changes it.
     constexpr void fix_parameter(node_id id) {
-        nodes_[id].op = code_of<ops::fresh>;
-        nodes_[id].attribute = 0;
+        nodes_.at[id].op = code_of<ops::fresh>;
+        nodes_.at[id].attribute = 0;
     }
 
-    constexpr node const& operator[](node_id id) const { return nodes_[id]; }
-    constexpr node_id input(node_id id, int k) const { return inputs_[nodes_[id].first_input + k]; }
-    constexpr calque::shape const& shape(node_id id) const { return shapes_[nodes_[id].shape]; }
-    constexpr calque::shape const& list(int index) const { return shapes_[index]; }
+    constexpr node const& operator[](node_id id) const { return nodes_.at[id]; }
+    constexpr node_id input(node_id id, int k) const { return inputs_.at[nodes_.at[id].first_input + k]; }
+    constexpr calque::shape const& shape(node_id id) const { return shapes_.at[nodes_.at[id].shape]; }
+    constexpr calque::shape const& list(int index) const { return shapes_.at[index]; }
     constexpr int node_count() const { return nodes_.size(); }
 
     constexpr graph_view view() const {
@@ -271,7 +271,7 @@ private:
 
     constexpr std::uint16_t infer(op_info const& operation, op_code op, node_id const* inputs, int count,
                                   std::uint64_t attribute) {
-        if (is_broadcasting(op, count)) {
+        if (is_broadcasting(operation, count)) {
             if (int const common = common_shape(inputs, count); common >= 0) {
                 return static_cast<std::uint16_t>(common);
             }
@@ -286,7 +286,7 @@ private:
             bool const is_first = failure_.why == reason::none;
             fail(rule.failure, op, inputs, count);
             if (is_first && operation.list_count == 1) {
-                failure_.wanted = shapes_[static_cast<int>(attribute)];
+                failure_.wanted = shapes_.at[static_cast<int>(attribute)];
                 failure_.has_wanted = true;
             }
         }
@@ -296,7 +296,7 @@ private:
     /// What is not compiled for numbers of two bytes: it is computed in float, and a floating result is rounded.
     constexpr node_id add_in_float(node n, node_id const* inputs, dtype stored) {
         auto const cast = [this](node_id id, dtype from, dtype to) {
-            if (nodes_[id].type != from) {
+            if (nodes_.at[id].type != from) {
                 return id;
             }
             return add(code_of<ops::cast>, {id}, static_cast<std::uint64_t>(to));
@@ -306,7 +306,7 @@ private:
         for (int k = 0; k < n.input_count; ++k) {
             bool const is_computed = k < info(n.op).first_shape_input;
             in_float[k] = is_computed ? cast(inputs[k], stored, dtype::float32) : inputs[k];
-            types[k] = nodes_[in_float[k]].type;
+            types[k] = nodes_.at[in_float[k]].type;
         }
         n.type = rules(n.op).infer_type(types, n.attribute);
         return cast(insert(n, in_float, info(n.op).is_unique), dtype::float32, stored);
@@ -314,11 +314,11 @@ private:
 
     // The common case of an elementwise operation, without asking its rule: one shape, beside scalars; -1 if not.
     constexpr int common_shape(node_id const* inputs, int count) const {
-        int common = nodes_[inputs[0]].shape;
+        int common = nodes_.at[inputs[0]].shape;
         for (int k = 1; k < count; ++k) {
-            int const other = nodes_[inputs[k]].shape;
-            if (other != common && shapes_[other].rank != 0) {
-                if (shapes_[common].rank != 0) {
+            int const other = nodes_.at[inputs[k]].shape;
+            if (other != common && shapes_.at[other].rank != 0) {
+                if (shapes_.at[common].rank != 0) {
                     return -1;
                 }
                 common = other;
@@ -336,27 +336,29 @@ private:
     constexpr node_id insert(node& n, node_id const* inputs, bool is_unique) {
         n.region = region_;
         node_id& newest = newest_alike_[node_slot(n, inputs)];
-        for (node_id id = newest - 1; !is_unique && id >= 0; id = older_alike_[id] - 1) {
+        for (node_id id = newest - 1; !is_unique && id >= 0; id = older_alike_.at[id] - 1) {
             if (is_same(id, n, inputs)) {
                 return id;
             }
         }
         n.first_input = inputs_.size();
-        inputs_.append(inputs, n.input_count);
+        if (n.input_count != 0) {
+            inputs_.append(inputs, n.input_count);
+        }
         nodes_.push_back(n);
         older_alike_.push_back(newest);
         return (newest = nodes_.size()) - 1;
     }
 
     constexpr bool is_same(node_id id, node const& n, node_id const* inputs) const {
-        node const& other = nodes_[id];
+        node const& other = nodes_.at[id];
         if (other.op != n.op || other.attribute != n.attribute || other.type != n.type || other.shape != n.shape ||
             other.input_count != n.input_count || !is_visible(other.region) ||
             (id >= hidden_from_ && other.region != region_)) {
             return false;
         }
         for (int k = 0; k < n.input_count; ++k) {
-            if (inputs_[other.first_input + k] != inputs[k]) {
+            if (inputs_.at[other.first_input + k] != inputs[k]) {
                 return false;
             }
         }
@@ -386,11 +388,11 @@ private:
         shape_table_.resize(0);
         shape_table_.resize(size);
         for (int i = 0; i < shapes_.size(); ++i) {
-            int slot = first_shape_slot(shapes_[i]);
-            while (shape_table_[slot] != 0) {
+            int slot = first_shape_slot(shapes_.at[i]);
+            while (shape_table_.at[slot] != 0) {
                 slot = (slot + 1) & (size - 1);
             }
-            shape_table_[slot] = i + 1;
+            shape_table_.at[slot] = i + 1;
         }
     }
 

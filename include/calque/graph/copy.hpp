@@ -39,51 +39,52 @@ class node_map {
 public:
     /// The function's body becomes part of the region that is being built.
     constexpr node_map(graph_view const& from, builder& to)
-        : from_(from), to_(to), images_(from.node_count), regions_(from.region_count) {
+        : from_(from), to_(to), images_(unset, from.node_count), regions_(unset, from.region_count) {
         for (node_id& image : images_) {
             image = -1;
         }
         for (int& image : regions_) {
             image = -1;
         }
-        regions_[0] = to.current_region();
+        regions_.at[0] = to.current_region();
     }
 
-    constexpr node_id operator[](node_id id) const { return images_[id]; }
+    constexpr node_id operator[](node_id id) const { return images_.at[id]; }
     /// Which region stands for a region of the old graph: a new one, if `set_region` has not chosen.
     constexpr std::uint16_t region(std::uint16_t r) {
-        if (regions_[r] < 0) {
-            regions_[r] = to_.add_region(region(from_.regions[r].parent));
+        if (regions_.at[r] < 0) {
+            regions_.at[r] = to_.add_region(region(from_.regions[r].parent));
         }
-        return static_cast<std::uint16_t>(regions_[r]);
+        return static_cast<std::uint16_t>(regions_.at[r]);
     }
-    constexpr void set_region(std::uint16_t r, std::uint16_t image) { regions_[r] = image; }
+    constexpr void set_region(std::uint16_t r, std::uint16_t image) { regions_.at[r] = image; }
     /// From now on nodes are added where this one belongs.
     constexpr void enter_region_of(node const& n) { to_.set_region(region(n.region)); }
-    constexpr void set(node_id id, node_id image) { images_[id] = image; }
+    constexpr void set(node_id id, node_id image) { images_.at[id] = image; }
 
     /// The inputs of a node of the old graph, in the new one. Valid until the next call.
     constexpr node_id const* inputs_of(node const& n) {
-        inputs_.resize(n.input_count);
-        node_id* const inputs = inputs_.data();
+        inputs_.reserve(n.input_count);
+        node_id* const images = inputs_.at;
+        node_id const* const inputs = from_.inputs_of(n);
         for (int k = 0; k < n.input_count; ++k) {
-            inputs[k] = images_[from_.input(n, k)];
+            images[k] = images_.at[inputs[k]];
         }
-        return inputs;
+        return images;
     }
 
     /// Copies a node whose inputs have images.
     constexpr node_id copy(node_id id) {
-        node const& n = from_[id];
+        node const& n = from_.nodes[id];
         enter_region_of(n);
-        return images_[id] = copy_node(from_, n, to_, inputs_of(n));
+        return images_.at[id] = copy_node(from_, n, to_, inputs_of(n));
     }
 
     /// Copies a node and whatever it needs.
     constexpr node_id copy_with_inputs(node_id id) {
         for (int k = 0; k < from_[id].input_count; ++k) {
             node_id const input = from_.input(id, k);
-            if (images_[input] < 0) {
+            if (images_.at[input] < 0) {
                 copy_with_inputs(input);
             }
         }
@@ -91,9 +92,9 @@ public:
     }
 
     constexpr void copy_outputs() {
-        to_.set_region(static_cast<std::uint16_t>(regions_[0]));
+        to_.set_region(static_cast<std::uint16_t>(regions_.at[0]));
         for (int i = 0; i < from_.output_count; ++i) {
-            to_.add_output(images_[from_.outputs[i]]);
+            to_.add_output(images_.at[from_.outputs[i]]);
         }
     }
 
@@ -102,7 +103,7 @@ private:
     builder& to_;
     sequence<node_id> images_;
     sequence<int> regions_;
-    sequence<node_id> inputs_;
+    sequence<node_id> inputs_; // room for those of the node that is looked at
 };
 
 } // namespace graph

@@ -14,10 +14,10 @@ namespace graph {
 class extent_symbols {
 public:
     constexpr explicit extent_symbols(graph_view const& g)
-        : g_(g), symbols_(g.node_count * max_rank), equal_inputs_(g.node_count) {
+        : g_(g), rank_(highest_rank(g)), symbols_(g.node_count * rank_), equal_inputs_(unset, g.node_count) {
         for (node_id id = 0; id < g.node_count; ++id) {
-            node const& n = g[id];
-            equal_inputs_[id] = -1;
+            node const& n = g.nodes[id];
+            equal_inputs_.at[id] = -1;
             op_info const& operation = info(n.op);
             if (operation.kind == op_kind::elementwise && operation.first_shape_input >= n.input_count &&
                 n.op != code_of<ops::same_batch>) { // most nodes
@@ -57,7 +57,7 @@ public:
                     stretch(id, g.input(n, 0));
                 }
             }
-            name_the_rest(id);
+            name_the_rest(id, g.shapes[n.shape]);
         }
     }
 
@@ -81,8 +81,16 @@ public:
 private:
     static constexpr int conflict = -1;
 
-    constexpr int& at(node_id id, int axis) { return symbols_[id * max_rank + axis]; }
-    constexpr int at(node_id id, int axis) const { return symbols_[id * max_rank + axis]; }
+    static constexpr int highest_rank(graph_view const& g) {
+        int rank = 0;
+        for (int i = 0; i < g.shape_count; ++i) {
+            rank = g.shapes[i].rank > rank ? g.shapes[i].rank : rank;
+        }
+        return rank;
+    }
+
+    constexpr int& at(node_id id, int axis) { return symbols_.at[id * rank_ + axis]; }
+    constexpr int at(node_id id, int axis) const { return symbols_.at[id * rank_ + axis]; }
 
     /// The input whose shape a node has, along the axes that stay dynamic; -1: none.
     constexpr int shape_giver(node const& n) const {
@@ -125,39 +133,41 @@ private:
         }
     }
 
+    /// An elementwise operation, all of whose inputs broadcast.
     constexpr void join(node_id id, node const& n) {
-        int const rank = g_.shape(id).rank;
+        shape const& extents = g_.shapes[n.shape];
+        node_id const* const inputs = g_.inputs_of(n);
         bool is_certain = true;
-        for (int axis = 0; axis < rank; ++axis) {
-            at(id, axis) = joined_symbol(id, n, rank - axis);
-            is_certain = is_certain && at(id, axis) != conflict;
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            int const symbol = joined_symbol(extents, axis, inputs, n.input_count);
+            at(id, axis) = symbol;
+            is_certain = is_certain && symbol != conflict;
         }
-        for (int k = 0; is_certain && equal_inputs_[id] < 0 && k < n.input_count && !is_shape_input(n, k); ++k) {
-            node_id const input = g_.input(n, k);
-            bool is_equal = g_[input].shape == n.shape;
-            for (int axis = 0; is_equal && axis < rank; ++axis) {
-                is_equal = at(input, axis) == at(id, axis);
+        for (int k = 0; is_certain && equal_inputs_.at[id] < 0 && k < n.input_count; ++k) {
+            bool is_equal = g_.nodes[inputs[k]].shape == n.shape;
+            for (int axis = 0; is_equal && axis < extents.rank; ++axis) {
+                is_equal = at(inputs[k], axis) == at(id, axis);
             }
-            equal_inputs_[id] = is_equal ? input : -1;
+            equal_inputs_.at[id] = is_equal ? inputs[k] : -1;
         }
         is_ambiguous_ |= !is_certain;
     }
 
-    /// The symbol of what the inputs of a node have along an axis, counted from the last, which is 1; `conflict`: they
-    /// may or may not be equal.
-    constexpr int joined_symbol(node_id id, node const& n, int axis_from_last) const {
-        extent_t const joined = g_.shape(id)[g_.shape(id).rank - axis_from_last];
+    /// The symbol of what some inputs have along an axis of their result, but for extents of 1; `conflict`: they may or
+    /// may not be equal.
+    constexpr int joined_symbol(shape const& joined, int axis, node_id const* inputs, int count) const {
         int symbol = 0;
-        for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
-            node_id const input = g_.input(n, k);
-            int const axis = g_.shape(input).rank - axis_from_last;
-            if (axis < 0 || g_.shape(input)[axis] != dyn) {
+        for (int k = 0; k < count; ++k) {
+            shape const& extents = g_.shapes[g_.nodes[inputs[k]].shape];
+            int const own_axis = axis + extents.rank - joined.rank;
+            if (own_axis < 0 || extents.extents[own_axis] != dyn) {
                 continue;
             }
-            if (joined != dyn || (symbol != 0 && symbol != at(input, axis))) {
+            int const own = at(inputs[k], own_axis);
+            if (joined.extents[axis] != dyn || (symbol != 0 && symbol != own)) {
                 return conflict;
             }
-            symbol = at(input, axis);
+            symbol = own;
         }
         return symbol;
     }
@@ -171,10 +181,10 @@ private:
         }
     }
 
-    constexpr void name_the_rest(node_id id) {
-        for (int axis = 0; axis < g_.shape(id).rank; ++axis) {
+    constexpr void name_the_rest(node_id id, shape const& extents) {
+        for (int axis = 0; axis < extents.rank; ++axis) {
             int& symbol = at(id, axis);
-            if (g_.shape(id)[axis] != dyn) {
+            if (extents.extents[axis] != dyn) {
                 symbol = 0;
             } else if (symbol <= 0) {
                 symbol = ++last_symbol_;
@@ -183,6 +193,7 @@ private:
     }
 
     graph_view g_;
+    int rank_;              // the highest
     sequence<int> symbols_; // 0: static, named, or not yet known
     sequence<node_id> equal_inputs_;
     int last_symbol_ = 0;

@@ -33,6 +33,7 @@ struct graph_view {
     constexpr node const& operator[](node_id id) const { return nodes[id]; }
     constexpr node_id input(node const& n, int k) const { return inputs[n.first_input + k]; }
     constexpr node_id input(node_id id, int k) const { return inputs[nodes[id].first_input + k]; }
+    constexpr node_id const* inputs_of(node const& n) const { return inputs + n.first_input; }
     constexpr calque::shape const& shape(node_id id) const { return shapes[nodes[id].shape]; }
     constexpr calque::shape const& input_shape(node const& n, int k) const { return shape(input(n, k)); }
 
@@ -125,7 +126,7 @@ constexpr static_graph<Size> resized(auto const& from) {
 constexpr node_id find_escaped_example(graph_view const& g) {
     bool is_any = false;
     for (node_id id = 0; id < g.node_count; ++id) {
-        is_any |= g.is<ops::example>(id);
+        is_any |= g.nodes[id].op == code_of<ops::example>;
     }
     if (!is_any) {
         return -1;

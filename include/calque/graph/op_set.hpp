@@ -139,18 +139,19 @@ constexpr op_rules const& rules(op_code code) {
 }
 
 /// Whether the shape of an operation's result is what its inputs broadcast to, and nothing else has a part in it.
-constexpr bool is_broadcasting(op_code code, int input_count) {
-    op_info const& operation = info(code);
+constexpr bool is_broadcasting(op_info const& operation, int input_count) {
     return operation.kind == op_kind::elementwise && operation.list_count == 0 &&
            operation.first_shape_input >= input_count;
 }
 
 /// How many inputs of a node, the first ones, lend it their elements; the others lend their shapes only.
-constexpr int data_input_count(node const& n) {
-    op_info const& operation = info(n.op);
+constexpr int data_input_count(node const& n, op_info const& operation) {
     int const data =
         operation.kind == op_kind::control ? control_counts::unpack(n.attribute).data : operation.first_shape_input;
     return data < n.input_count ? data : n.input_count;
+}
+constexpr int data_input_count(node const& n) {
+    return data_input_count(n, info(n.op));
 }
 
 /// Whether input `k` of a node lends its shape only: the node itself never reads its elements.

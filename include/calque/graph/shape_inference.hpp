@@ -129,20 +129,22 @@ class rules_of {
         constexpr table() {
             graph_view const g = G::view();
             extent_symbols const symbols(g);
+            node_id const* const equal = symbols.equal_inputs().at;
             axes_with_names = detail::count_axes_with_names(g);
             bool is_listed[op_set::size]{};
             for (node_id id = 0; id < node_count; ++id) {
-                node const& n = g[id];
-                equal_inputs[id] = symbols.equal_inputs()[id];
-                for (int axis = 0; axis < g.shape(id).rank; ++axis) {
-                    declares_extents[id] |= g.shape(id)[axis] != dyn;
+                node const& n = g.nodes[id];
+                shape const& extents = g.shapes[n.shape];
+                equal_inputs[id] = equal[id];
+                for (int axis = 0; axis < extents.rank; ++axis) {
+                    declares_extents[id] |= extents.extents[axis] != dyn;
                 }
                 declares |= n.op == code_of<ops::argument> && declares_extents[id];
-                bool& listed = is_listed[static_cast<int>(n.op)];
-                if (equal_inputs[id] >= 0 || n.input_count == 0) {
+                if (equal[id] >= 0 || n.input_count == 0) {
                     continue;
                 }
-                if (is_broadcasting(n.op, n.input_count)) {
+                bool& listed = is_listed[static_cast<int>(n.op)];
+                if (is_broadcasting(info(n.op), n.input_count)) {
                     broadcasts = true;
                 } else if (!listed) {
                     listed = true;
@@ -169,7 +171,7 @@ public:
 
     static constexpr void infer(op_code op, inference& in, shape& result) {
         if constexpr (of.broadcasts) {
-            if (is_broadcasting(op, in.count)) {
+            if (is_broadcasting(info(op), in.count)) {
                 copy_extents(result, broadcast_inputs(in));
                 return;
             }

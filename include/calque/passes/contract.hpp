@@ -20,13 +20,18 @@ struct node_uses {
 
     constexpr explicit node_uses(graph::graph_view const& g) : live(g.node_count), count(g.node_count) {
         for (int i = 0; i < g.output_count; ++i) {
-            live[g.outputs[i]] = true;
-            ++count[g.outputs[i]];
+            live.at[g.outputs[i]] = true;
+            ++count.at[g.outputs[i]];
         }
         for (graph::node_id id = g.node_count - 1; id >= 0; --id) {
-            for (int k = 0; live[id] && k < g[id].input_count; ++k) {
-                live[g.input(id, k)] = true;
-                ++count[g.input(id, k)];
+            if (!live.at[id]) {
+                continue;
+            }
+            graph::node const& n = g.nodes[id];
+            graph::node_id const* const inputs = g.inputs_of(n);
+            for (int k = 0; k < n.input_count; ++k) {
+                live.at[inputs[k]] = true;
+                ++count.at[inputs[k]];
             }
         }
     }
@@ -38,9 +43,10 @@ constexpr int lone_product(Graph const& g, graph::node const& n, node_uses const
     using namespace graph;
     bool const is_sum = n.op == code_of<ops::add> || n.op == code_of<ops::subtract>;
     for (int k = 0; is_sum && is_floating(n.type) && k < 2; ++k) {
-        node_id const input = g.input(n, k);
-        if (g[input].op == code_of<ops::multiply> && uses.count[input] == 1 && g[input].shape == n.shape &&
-            g[input].region == n.region) {
+        node_id const id = g.input(n, k);
+        node const& input = g.nodes[id];
+        if (input.op == code_of<ops::multiply> && uses.count.at[id] == 1 && input.shape == n.shape &&
+            input.region == n.region) {
             return k;
         }
     }
@@ -81,23 +87,26 @@ template <class Graph, class Builder>
 constexpr void contract(Graph const& from, Builder& to) {
     using namespace graph;
     detail::node_uses const uses(from);
+    sequence<int> lone_products(unset, from.node_count); // the inputs that nodes absorb
     sequence<bool> absorbed(from.node_count);
     for (node_id id = 0; id < from.node_count; ++id) {
-        if (int const k = uses.live[id] ? detail::lone_product(from, from[id], uses) : -1; k >= 0) {
-            absorbed[from.input(id, k)] = true;
+        int const k = uses.live.at[id] ? detail::lone_product(from, from.nodes[id], uses) : -1;
+        lone_products.at[id] = k;
+        if (k >= 0) {
+            absorbed.at[from.input(id, k)] = true;
         }
     }
     node_map images(from, to);
     for (node_id id = 0; id < from.node_count; ++id) {
-        if (!uses.live[id] || absorbed[id]) {
+        if (!uses.live.at[id] || absorbed.at[id]) {
             continue;
         }
-        node const& n = from[id];
+        node const& n = from.nodes[id];
         if (is_control(n)) {
             images.set(id, detail::copy_control(from, n, images, to));
             continue;
         }
-        int const k = detail::lone_product(from, n, uses);
+        int const k = lone_products.at[id];
         if (k < 0) {
             images.copy(id);
             continue;

@@ -37,17 +37,20 @@ template <class Graph>
 class fuser {
 public:
     constexpr explicit fuser(Graph const& g)
-        : g_(g), place_numbers_(g.node_count), phases_(g.node_count), same_extents_(g.node_count), costs_(g.node_count),
-          repeated_(g.node_count) {
+        : g_(g), kinds_(unset, g.node_count), data_inputs_(unset, g.node_count), unnamed_(unset, g.shape_count),
+          place_numbers_(unset, g.node_count), levels_after_(unset, g.node_count), phases_(unset, g.node_count),
+          same_extents_(unset, g.node_count), costs_(unset, g.node_count), repeated_(unset, g.node_count) {
         places_.push_back({});
         find_kinds();
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
-            same_extents_[id] = id;
-            costs_[id] = cost_of(id);
-            repeated_[id] = is_repeated(id);
-            place_numbers_[id] = repeated_[id] ? nowhere : find_place(id);
-            phases_[id] = phase_of(id);
+            node const& n = g.nodes[id];
+            same_extents_.at[id] = id;
+            costs_.at[id] = cost_of(id, n);
+            repeated_.at[id] = is_repeated(id, n);
+            place_numbers_.at[id] = repeated_.at[id] ? nowhere : find_place(id, n);
+            levels_after_.at[id] = level_after(id);
+            phases_.at[id] = phase_of(id, n);
         }
         number_kernels();
         unite_elementwise_with_rows();
@@ -55,33 +58,37 @@ public:
     }
 
     constexpr int kernel_count() const { return kernels_.size(); }
-    constexpr place const& kernel(int k) const { return kernels_[k]; }
+    constexpr place const& kernel(int k) const { return kernels_.at[k]; }
     /// The kernel that computes a node where it is stored; -1 for what no fused kernel computes.
-    constexpr int kernel_of(node_id id) const { return kernel_of_[id]; }
+    constexpr int kernel_of(node_id id) const { return kernel_of_.at[id]; }
 
     constexpr int level_of(node_id id) const { return place_of(id).level; }
-    constexpr bool is_stored(node_id id) const { return stored_[id]; }
-    constexpr bool is_needed(node_id id) const { return users_[id] != nobody; }
+    constexpr bool is_needed(node_id id) const { return users_.at[id] != nobody; }
     /// Whether results depend on the elements of a node, or on what a branch or loop does.
-    constexpr bool is_read(node_id id) const { return read_[id]; }
+    constexpr bool is_read(node_id id) const { return read_.at[id]; }
 
     /// Whether a fused kernel computes this node: elementwise operations and reductions.
     constexpr bool is_fusible(node_id id) const {
-        op_kind const kind = kind_of(id);
+        op_kind const kind = kinds_.at[id];
         return kind == op_kind::elementwise || kind == op_kind::reduction;
     }
 
+    // Of each node, as arrays: a schedule looks up more than constant evaluation likes to call.
+
+    constexpr bool const* stored() const { return stored_.at; }
     /// The kind of a node for the kernels of this region: what another region computes is there, like an argument.
-    constexpr op_kind kind_of(node_id id) const { return kinds_[id]; }
+    constexpr op_kind const* kinds() const { return kinds_.at; }
+    /// How many of its inputs, the first ones, lend it their elements.
+    constexpr int const* data_inputs() const { return data_inputs_.at; }
 
     /// Whether a reduction folds the last axes of its input: the columns of a row kernel.
     constexpr bool folds_last_axes(node_id id) const {
-        shape const& extents = g_.input_shape(g_[id], 0);
+        shape const& extents = g_.input_shape(g_.nodes[id], 0);
         int last = extents.rank - 1;
         while (last >= 0 && extents[last] == 1) {
             --last;
         }
-        return last < 0 || graph::contains(g_[id].attribute, last);
+        return last < 0 || graph::contains(g_.nodes[id].attribute, last);
     }
 
 private:
@@ -91,20 +98,22 @@ private:
 
     /// What all rules ask of each node, and more often than constant evaluation likes to look up.
     constexpr void find_kinds() {
-        kinds_.reserve(g_.node_count);
-        data_inputs_.reserve(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            node const& n = g_[id];
+            node const& n = g_.nodes[id];
             bool const is_given = n.region != g_.entry || n.op == code_of<ops::parameter> || n.op == code_of<ops::item>;
-            kinds_.push_back(is_given ? op_kind::source : info(n.op).kind);
-            data_inputs_.push_back(data_input_count(n));
+            op_info const& operation = info(n.op);
+            kinds_.at[id] = is_given ? op_kind::source : operation.kind;
+            data_inputs_.at[id] = data_input_count(n, operation);
+        }
+        for (int i = 0; i < g_.shape_count; ++i) {
+            unnamed_.at[i] = has_unnamed(g_.shapes[i]);
         }
     }
 
     // ---- places
 
     /// Where a node runs. Nodes have the numbers of their places: most have the place of an input.
-    constexpr place const& place_of(node_id id) const { return places_[place_numbers_[id]]; }
+    constexpr place const& place_of(node_id id) const { return places_.at[place_numbers_.at[id]]; }
 
     /// The number of a place, a new one for a new place.
     constexpr int number_of(place const& p) {
@@ -116,9 +125,8 @@ private:
         return places_.size() - 1;
     }
 
-    constexpr int find_place(node_id id) {
-        node const& n = g_[id];
-        switch (kind_of(id)) {
+    constexpr int find_place(node_id id, node const& n) {
+        switch (kinds_.at[id]) {
         case op_kind::source: return nowhere;
         case op_kind::elementwise: return place_of_elementwise(id, n);
         case op_kind::reduction: return number_of(place_of_reduction(id, n));
@@ -129,11 +137,11 @@ private:
         }
         default: {
             place p;
-            p.level = level_after_inputs(id);
+            p.level = level_after_inputs(id, n);
             if (n.op == code_of<ops::matmul>) {
                 p.space = n.shape;
                 p.product = id;
-                p.anchor = has_unnamed(p.space) ? id : -1;
+                p.anchor = unnamed_.at[p.space] ? id : -1;
             }
             return number_of(p);
         }
@@ -141,33 +149,32 @@ private:
     }
 
     /// The level of a node that reads its inputs from memory. A view is there as soon as what it views is.
-    constexpr int level_after_inputs(node_id id) const {
-        node const& n = g_[id];
+    constexpr int level_after_inputs(node_id id, node const& n) const {
         int level = 0;
-        for (int k = 0; k < data_inputs_[id]; ++k) {
-            int const after = level_after(g_.input(n, k));
+        for (int k = 0; k < data_inputs_.at[id]; ++k) {
+            int const after = levels_after_.at[g_.input(n, k)];
             level = after > level ? after : level;
         }
         return level;
     }
 
     /// Whether a node is a scalar that any kernel can compute anew: no kernel has to run before those that use it.
-    constexpr bool is_repeated(node_id id) const {
-        node const& n = g_[id];
-        bool is = kind_of(id) == op_kind::elementwise && g_.shape(id).rank == 0 && !stored_[id] &&
-                  costs_[id] <= cheap_scalar_to_repeat;
-        for (int k = 0; is && k < data_inputs_[id]; ++k) {
-            is = kind_of(g_.input(n, k)) == op_kind::source || repeated_[g_.input(n, k)];
+    constexpr bool is_repeated(node_id id, node const& n) const {
+        bool is = g_.shapes[n.shape].rank == 0 && kinds_.at[id] == op_kind::elementwise && !stored_.at[id] &&
+                  costs_.at[id] <= cheap_scalar_to_repeat;
+        for (int k = 0; is && k < data_inputs_.at[id]; ++k) {
+            node_id const input = g_.input(n, k);
+            is = kinds_.at[input] == op_kind::source || repeated_.at[input];
         }
         return is;
     }
 
     /// The first level at which a node can be read from memory, or computed anew.
     constexpr int level_after(node_id id) const {
-        if (repeated_[id]) {
+        if (repeated_.at[id]) {
             return 0;
         }
-        switch (kind_of(id)) {
+        switch (kinds_.at[id]) {
         case op_kind::source: return 0;
         case op_kind::view: return place_of(id).level;
         default: return place_of(id).level + 1;
@@ -179,11 +186,12 @@ private:
         int from_others = 0;  // the level of what no kernel computes
         int highest = -1;     // the highest level of a kernel that might be joined: what is below is stored by then
         int common = nowhere; // the place of all inputs of that level
-        for (int k = 0; k < data_inputs_[id]; ++k) {
-            node_id const input = g_.input(n, k);
-            int const number = place_numbers_[input];
-            place const& p = places_[number];
-            int const after = level_after(input);
+        node_id const* const inputs = g_.inputs_of(n);
+        for (int k = 0; k < data_inputs_.at[id]; ++k) {
+            node_id const input = inputs[k];
+            int const number = place_numbers_.at[input];
+            place const& p = places_.at[number];
+            int const after = levels_after_.at[input];
             from_memory = after > from_memory ? after : from_memory;
             if (p.space < 0) {
                 from_others = after > from_others ? after : from_others;
@@ -192,11 +200,11 @@ private:
                 highest = p.level;
             }
         }
-        node_id const anchor = anchor_of(id, n);
+        node_id const anchor = unnamed_.at[n.shape] ? anchor_of(id, n) : -1;
         if (highest >= from_others) {
-            int const joined =
-                common != several ? may_join(places_[common], n) ? common : nowhere : place_with_inputs(id, n, highest);
-            if (joined != nowhere && (anchor < 0 || places_[joined].space != n.shape || meets(joined, anchor))) {
+            int const joined = common != several ? may_join(places_.at[common], n) ? common : nowhere
+                                                 : place_with_inputs(id, n, highest);
+            if (joined != nowhere && (anchor < 0 || places_.at[joined].space != n.shape || meets(joined, anchor))) {
                 return joined;
             }
         }
@@ -212,13 +220,13 @@ private:
         place candidate;
         candidate.level = level;
         bool joins_full = false; // some input has a value for each point of the space
-        for (int k = 0; k < data_inputs_[id]; ++k) {
+        for (int k = 0; k < data_inputs_.at[id]; ++k) {
             node_id const input = g_.input(n, k);
             place const& p = place_of(input);
             if (p.space < 0 || p.level < level) {
                 continue;
             }
-            bool const is_full = g_[input].shape == p.space;
+            bool const is_full = g_.nodes[input].shape == p.space;
             if (!join(candidate, p, is_full && joins_full)) {
                 return nowhere;
             }
@@ -230,7 +238,7 @@ private:
     /// Whether a node that has the extents of `anchor` has those of the space of a place too. Values of one row may
     /// meet others of another length.
     constexpr bool meets(int place, node_id anchor) const {
-        return same_extents(anchor) == same_extents(places_[place].anchor);
+        return same_extents(anchor) == same_extents(places_.at[place].anchor);
     }
 
     /// Whether a node can be computed where all its inputs of that level are.
@@ -246,29 +254,26 @@ private:
 
     static constexpr bool is_one_column(shape const& space) { return space[space.rank - 1] == 1; }
 
-    /// A node with the extents of this one, if they are dynamic: an input of the same declared shape, or itself. Such
+    /// A node with the extents of this one, which are dynamic: an input of the same declared shape, or itself. Such
     /// inputs meet here: they have the same extents from now on.
     constexpr node_id anchor_of(node_id id, node const& n) {
-        if (!has_unnamed(n.shape)) {
-            return -1;
-        }
         node_id anchor = n.op == code_of<ops::broadcast_like> ? same_extents(g_.input(n, 1)) : -1;
-        for (int k = 0; k < data_inputs_[id]; ++k) {
-            node_id const input = g_.input(n, k);
-            if (g_[input].shape == n.shape) {
+        node_id const* const inputs = g_.inputs_of(n);
+        for (int k = 0; k < data_inputs_.at[id]; ++k) {
+            node_id const input = inputs[k];
+            if (g_.nodes[input].shape == n.shape) {
                 node_id const its = same_extents(input);
                 anchor = anchor < 0 ? its : anchor;
-                same_extents_[its] = anchor;
+                same_extents_.at[its] = anchor;
             }
         }
         if (anchor >= 0) {
-            same_extents_[id] = anchor;
+            same_extents_.at[id] = anchor;
         }
         return anchor >= 0 ? anchor : id;
     }
 
-    constexpr bool has_unnamed(int shape_index) const {
-        shape const& s = g_.shapes[shape_index];
+    static constexpr bool has_unnamed(shape const& s) {
         for (int axis = 0; axis < s.rank; ++axis) {
             if (s[axis] == dyn) {
                 return true;
@@ -279,8 +284,8 @@ private:
 
     /// The first of the nodes that have this one's extents.
     constexpr node_id same_extents(node_id id) const {
-        while (id >= 0 && same_extents_[id] != id) {
-            id = same_extents_[id];
+        while (id >= 0 && same_extents_.at[id] != id) {
+            id = same_extents_.at[id];
         }
         return id;
     }
@@ -295,7 +300,7 @@ private:
             if (!meets) {
                 return false;
             }
-            same_extents_[same_extents(p.anchor)] = same_extents(candidate.anchor);
+            same_extents_.at[same_extents(p.anchor)] = same_extents(candidate.anchor);
         }
         candidate.space = p.space;
         candidate.anchor = same_extents(p.anchor);
@@ -336,9 +341,9 @@ private:
         node_id const input = g_.input(n, 0);
         place const& p = place_of(input);
         place own;
-        own.space = g_[input].shape;
-        own.level = level_after(input);
-        own.anchor = has_unnamed(own.space) ? same_extents(p.space == own.space ? p.anchor : input) : -1;
+        own.space = g_.nodes[input].shape;
+        own.level = levels_after_.at[input];
+        own.anchor = unnamed_.at[own.space] ? same_extents(p.space == own.space ? p.anchor : input) : -1;
         if (!folds_last_axes(id)) {
             own.reduction = id;
             return own;
@@ -351,7 +356,7 @@ private:
         own.reduced_axes = extents.rank - first;
         bool const joins = p.space == own.space && p.product < 0 && p.reduction < 0 &&
                            (p.reduced_axes == 0 || p.reduced_axes == own.reduced_axes) &&
-                           phases_[input] + 2 <= max_phases;
+                           phases_.at[input] + 2 <= max_phases;
         if (joins) {
             own.level = p.level;
         }
@@ -359,14 +364,13 @@ private:
     }
 
     /// How many reductions of its own kernel a node waits for, one after the other.
-    constexpr int phase_of(node_id id) const {
-        node const& n = g_[id];
-        place const& own = place_of(id);
+    constexpr int phase_of(node_id id, node const& n) const {
+        place const& own = places_.at[place_numbers_.at[id]];
         int phase = 0;
-        for (int k = 0; own.reduced_axes != 0 && k < data_inputs_[id]; ++k) {
+        for (int k = 0; own.reduced_axes != 0 && k < data_inputs_.at[id]; ++k) {
             node_id const input = g_.input(n, k);
             if (place_of(input).space >= 0 && place_of(input).level == own.level) {
-                int const after = phases_[input] + (kind_of(input) == op_kind::reduction ? 1 : 0);
+                int const after = phases_.at[input] + (kinds_.at[input] == op_kind::reduction ? 1 : 0);
                 phase = after > phase ? after : phase;
             }
         }
@@ -388,7 +392,7 @@ private:
         }
         kernel_of_.resize(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            kernel_of_[id] = kernel_of_place[place_numbers_[id]];
+            kernel_of_.at[id] = kernel_of_place.at[place_numbers_.at[id]];
         }
     }
 
@@ -397,37 +401,37 @@ private:
         sequence<int> united(kernels_.size()); // the kernel that a kernel becomes a part of
         bool is_any = false;
         for (int k = 0; k < kernels_.size(); ++k) {
-            united[k] = k;
-            place const& p = kernels_[k];
+            united.at[k] = k;
+            place const& p = kernels_.at[k];
             if (p.reduced_axes != 0 || p.product >= 0 || p.reduction >= 0) {
                 continue;
             }
             for (int other = 0; other < kernels_.size(); ++other) {
-                place const& rows = kernels_[other];
+                place const& rows = kernels_.at[other];
                 if (rows.reduced_axes != 0 && rows.reduction < 0 && rows.space == p.space && rows.level == p.level &&
                     rows.anchor == p.anchor) {
-                    united[k] = other;
+                    united.at[k] = other;
                     is_any = true;
                     break;
                 }
             }
         }
         for (node_id id = 0; is_any && id < g_.node_count; ++id) {
-            kernel_of_[id] = kernel_of_[id] < 0 ? -1 : united[kernel_of_[id]];
+            kernel_of_.at[id] = kernel_of_.at[id] < 0 ? -1 : united.at[kernel_of_.at[id]];
         }
     }
 
     // ---- what is stored
 
     /// Instructions to recompute a node from what is stored or may be recomputed.
-    constexpr int cost_of(node_id id) const {
-        node const& n = g_[id];
-        if (kind_of(id) != op_kind::elementwise) {
+    constexpr int cost_of(node_id id, node const& n) const {
+        if (kinds_.at[id] != op_kind::elementwise) {
             return 0;
         }
         int cost = info(n.op).cost;
-        for (int k = 0; k < data_inputs_[id]; ++k) {
-            cost += costs_[g_.input(n, k)];
+        node_id const* const inputs = g_.inputs_of(n);
+        for (int k = 0; k < data_inputs_.at[id]; ++k) {
+            cost += costs_.at[inputs[k]];
         }
         return cost < 1000 ? cost : 1000;
     }
@@ -439,17 +443,20 @@ private:
             find_deep();
         }
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
-            if (users_[id] == nobody) {
+            if (users_.at[id] == nobody) {
                 continue;
             }
-            bool const is_product = kind_of(id) == op_kind::contraction;
-            if (!stored_[id]) {
-                stored_[id] = is_product ? users_[id] != kernel_of(id) : !is_fusible(id) || !may_be_inlined(id);
+            bool const is_product = kinds_.at[id] == op_kind::contraction;
+            bool const may_be_fused = is_fusible(id);
+            if (!stored_.at[id]) {
+                stored_.at[id] = is_product ? users_.at[id] != kernel_of_.at[id] : !may_be_fused || !may_be_inlined(id);
             }
-            if (is_fusible(id)) {
-                int const user = stored_[id] ? kernel_of(id) : users_[id];
-                for (int k = 0; k < data_inputs_[id]; ++k) {
-                    add_user(g_.input(id, k), user);
+            if (may_be_fused) {
+                int const user = stored_.at[id] ? kernel_of_.at[id] : users_.at[id];
+                node_id const* const inputs = g_.inputs_of(g_.nodes[id]);
+                for (int k = 0; k < data_inputs_.at[id]; ++k) {
+                    int& users = users_.at[inputs[k]];
+                    users = users == nobody || users == user ? user : several;
                 }
             }
         }
@@ -459,15 +466,18 @@ private:
     constexpr void find_read() {
         read_.resize(g_.node_count);
         for (int i = 0; i < g_.output_count; ++i) {
-            read_[g_.outputs[i]] = true;
+            read_.at[g_.outputs[i]] = true;
         }
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
-            if (!read_[id]) {
+            if (!read_.at[id]) {
                 continue;
             }
-            node const& n = g_[id];
-            for (int k = 0, count = graph::read_input_count(n); k < count; ++k) {
-                read_[g_.input(n, k)] = true;
+            node const& n = g_.nodes[id];
+            node_id const* const inputs = g_.inputs_of(n);
+            bool const is_elementwise = kinds_.at[id] == op_kind::elementwise; // most nodes
+            int const count = is_elementwise ? data_inputs_.at[id] : graph::read_input_count(n);
+            for (int k = 0; k < count; ++k) {
+                read_.at[inputs[k]] = true;
             }
         }
     }
@@ -484,12 +494,11 @@ private:
             store(g_.outputs[i]);
         }
         for (node_id id = 0; id < g_.node_count; ++id) {
-            node const& n = g_[id];
-            op_kind const kind = kind_of(id);
-            bool const reads_memory =
-                read_[id] && !is_fusible(id) && kind != op_kind::source && kind != op_kind::border;
-            for (int k = 0; reads_memory && k < data_inputs_[id]; ++k) {
-                store(g_.input(n, k));
+            op_kind const kind = kinds_.at[id];
+            bool const reads_memory = kind != op_kind::elementwise && kind != op_kind::reduction &&
+                                      kind != op_kind::source && kind != op_kind::border && read_.at[id];
+            for (int k = 0; reads_memory && k < data_inputs_.at[id]; ++k) {
+                store(g_.input(id, k));
             }
         }
     }
@@ -507,59 +516,57 @@ private:
     constexpr void find_deep() {
         sequence<bool> used_elsewhere(g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            node const& n = g_[id];
-            if (!read_[id] || n.region != g_.entry) {
+            node const& n = g_.nodes[id];
+            if (!read_.at[id] || n.region != g_.entry) {
                 continue;
             }
-            int const kernel = kernel_of(id);
-            for (int k = 0; k < data_inputs_[id]; ++k) {
+            int const kernel = kernel_of_.at[id];
+            for (int k = 0; k < data_inputs_.at[id]; ++k) {
                 node_id const input = g_.input(n, k);
-                if (kernel_of(input) != kernel) {
-                    used_elsewhere[input] = true;
+                if (kernel_of_.at[input] != kernel) {
+                    used_elsewhere.at[input] = true;
                 }
             }
         }
         for (node_id id = 0; id < g_.node_count; ++id) {
-            int const kernel = is_fusible(id) ? kernel_of(id) : -1;
-            for (int k = 0; kernel >= 0 && k < data_inputs_[id]; ++k) {
+            int const kernel = is_fusible(id) ? kernel_of_.at[id] : -1;
+            for (int k = 0; kernel >= 0 && k < data_inputs_.at[id]; ++k) {
                 node_id const input = g_.input(id, k);
-                if (kernel_of(input) == kernel && !stored_[input] &&
-                    (kind_of(input) != op_kind::elementwise || deep_[input])) {
-                    deep_[id] = true;
+                if (kernel_of_.at[input] == kernel && !stored_.at[input] &&
+                    (kinds_.at[input] != op_kind::elementwise || deep_.at[input])) {
+                    deep_.at[id] = true;
                 }
             }
-            stored_[id] |= deep_[id] && used_elsewhere[id];
+            stored_.at[id] |= deep_.at[id] && used_elsewhere.at[id];
         }
     }
 
     constexpr void store(node_id id) {
-        stored_[id] = true;
-        users_[id] = several;
-    }
-
-    constexpr void add_user(node_id id, int kernel) {
-        users_[id] = users_[id] == nobody || users_[id] == kernel ? kernel : several;
+        stored_.at[id] = true;
+        users_.at[id] = several;
     }
 
     constexpr bool may_be_inlined(node_id id) const {
-        int const user = users_[id];
-        if (user >= 0 && user == kernel_of(id)) {
+        int const user = users_.at[id];
+        if (user >= 0 && user == kernel_of_.at[id]) {
             return true;
         }
-        if (deep_[id] || kind_of(id) == op_kind::reduction) {
+        if (deep_.at[id] || kinds_.at[id] == op_kind::reduction) {
             return false;
         }
         if (g_.shape(id).rank == 0) {
-            return user >= 0 || costs_[id] <= cheap_scalar_to_repeat;
+            return user >= 0 || costs_.at[id] <= cheap_scalar_to_repeat;
         }
-        return (user >= 0 && g_[id].shape == kernels_[user].space) || costs_[id] <= cheap_to_repeat;
+        return (user >= 0 && g_.nodes[id].shape == kernels_.at[user].space) || costs_.at[id] <= cheap_to_repeat;
     }
 
     Graph g_;
     sequence<op_kind> kinds_;
-    sequence<int> data_inputs_; // how many inputs lend their elements
-    sequence<place> places_;    // those that differ
+    sequence<int> data_inputs_;
+    sequence<bool> unnamed_; // by shape: whether it has a dynamic extent without a name
+    sequence<place> places_; // those that differ
     sequence<int> place_numbers_;
+    sequence<int> levels_after_; // the first level at which a node can be read from memory, or computed anew
     sequence<int> phases_;
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;

@@ -22,10 +22,10 @@ template <class Graph>
 class scheduler {
 public:
     constexpr explicit scheduler(Graph const& g)
-        : g_(g), fusion_(g), value_of_(g.node_count), group_of_(g.node_count), step_of_(g.node_count),
-          stamp_(g.node_count) {
-        for (graph::node_id id = 0; id < g.node_count; ++id) {
-            value_of_[id] = group_of_[id] = -1;
+        : g_(g), fusion_(g), value_of_(unset, g.node_count), group_of_(unset, g.node_count),
+          step_of_(unset, g.node_count), stamp_(g.node_count), next_(unset, g.node_count) {
+        for (node_id id = 0; id < g.node_count; ++id) {
+            value_of_.at[id] = group_of_.at[id] = -1;
         }
         make_groups();
         for (int i = 0; i < groups_.size(); ++i) {
@@ -60,11 +60,12 @@ public:
 
 private:
     using node_id = graph::node_id;
+    using op_kind = graph::op_kind;
 
     template <class T>
     static constexpr void copy(sequence<T> const& from, T* to) {
         for (int i = 0; i < from.size(); ++i) {
-            to[i] = from[i];
+            to[i] = from.at[i];
         }
     }
 
@@ -86,14 +87,17 @@ private:
             group = -1;
         }
         sequence<group> unordered;
-        sequence<int> unordered_of(g_.node_count);
+        sequence<int> unordered_of(unset, g_.node_count);
         for (node_id id = 0; id < g_.node_count; ++id) {
-            unordered_of[id] = -1;
+            unordered_of.at[id] = -1;
+            if (kinds_[id] == op_kind::elementwise && !stored_[id]) {
+                continue; // most nodes
+            }
             if (is_result(id)) {
-                unordered_of[id] = unordered_of[g_.input(id, 0)];
+                unordered_of.at[id] = unordered_of.at[g_.input(id, 0)];
                 continue;
             }
-            bool const is_control = fusion_.kind_of(id) == graph::op_kind::control;
+            bool const is_control = kinds_[id] == op_kind::control;
             if (is_control ? !fusion_.is_read(id) : !fusion_.is_needed(id) || !is_made_by_a_group(id)) {
                 continue;
             }
@@ -106,13 +110,13 @@ private:
                 own.space_node = id;
                 own.level = fusion_.level_of(id);
                 unordered.push_back(own);
-                unordered_of[id] = unordered.size() - 1;
+                unordered_of.at[id] = unordered.size() - 1;
             } else {
-                if (group_of_kernel[kernel] < 0) {
+                if (group_of_kernel.at[kernel] < 0) {
                     unordered.push_back(group_for(fusion_.kernel(kernel)));
-                    group_of_kernel[kernel] = unordered.size() - 1;
+                    group_of_kernel.at[kernel] = unordered.size() - 1;
                 }
-                unordered_of[id] = group_of_kernel[kernel];
+                unordered_of.at[id] = group_of_kernel.at[kernel];
             }
         }
         order(unordered, unordered_of);
@@ -120,24 +124,24 @@ private:
 
     /// Stored values that a kernel computes; others are arguments, constants, views.
     constexpr bool is_made_by_a_group(node_id id) const {
-        graph::op_kind const kind = fusion_.kind_of(id);
-        if (kind == graph::op_kind::contraction) {
+        op_kind const kind = kinds_[id];
+        if (kind == op_kind::contraction) {
             return true; // also where only its own kernel uses it
         }
         bool const makes_indices = g_.is<graph::ops::iota>(id) && g_[id].region == g_.entry;
-        return fusion_.is_stored(id) && (kind != graph::op_kind::source || makes_indices) &&
-               kind != graph::op_kind::view && kind != graph::op_kind::border;
+        return stored_[id] && (kind != op_kind::source || makes_indices) && kind != op_kind::view &&
+               kind != op_kind::border;
     }
 
     /// Whether a node is a result of a branch or loop of this region.
     constexpr bool is_result(node_id id) const {
-        return fusion_.kind_of(id) == graph::op_kind::border && !g_.is<graph::ops::yield>(id);
+        return kinds_[id] == op_kind::border && !g_.is<graph::ops::yield>(id);
     }
 
     /// Whether a value is computed before this region runs.
     constexpr bool is_given(node_id id) const {
         return g_.is<graph::ops::argument>(id) ||
-               (fusion_.kind_of(id) == graph::op_kind::source && !graph::is_known_everywhere(g_[id]) &&
+               (kinds_[id] == op_kind::source && !graph::is_known_everywhere(g_[id]) &&
                 !(g_.is<graph::ops::iota>(id) && g_[id].region == g_.entry));
     }
     /// Which of the region's arguments it is: those of a branch or loop are what that reads.
@@ -185,22 +189,21 @@ private:
         for (int level = 0; level < levels; ++level) {
             for (int place : {0, 1, 2}) {
                 for (int i = 0; i < unordered.size(); ++i) {
-                    if (unordered[i].level == level && order_in_level(unordered[i]) == place) {
-                        rank[i] = groups_.size();
-                        groups_.push_back(unordered[i]);
+                    if (unordered.at[i].level == level && order_in_level(unordered.at[i]) == place) {
+                        rank.at[i] = groups_.size();
+                        groups_.push_back(unordered.at[i]);
                     }
                 }
             }
         }
         for (node_id id = 0; id < g_.node_count; ++id) {
-            group_of_[id] = unordered_of[id] < 0 ? -1 : rank[unordered_of[id]];
+            group_of_.at[id] = unordered_of.at[id] < 0 ? -1 : rank.at[unordered_of.at[id]];
         }
         nodes_of_.resize(groups_.size());
-        next_.resize(g_.node_count);
         for (node_id id = g_.node_count - 1; id >= 0; --id) { // each group's stored nodes as a list, in order
-            if (group_of_[id] >= 0) {
-                next_[id] = nodes_of_[group_of_[id]] - 1;
-                nodes_of_[group_of_[id]] = id + 1;
+            if (group_of_.at[id] >= 0) {
+                next_.at[id] = nodes_of_.at[group_of_.at[id]] - 1;
+                nodes_of_.at[group_of_.at[id]] = id + 1;
             }
         }
     }
@@ -208,13 +211,13 @@ private:
     // ---- the contents of a group
 
     constexpr void fill(int index) {
-        group& x = groups_[index];
+        group& x = groups_.at[index];
         x.first_step = steps_.size();
         x.first_leaf = leaves_.size();
         x.first_result = results_.size();
         bool const is_fused = x.kind != group_kind::movement && x.kind != group_kind::control;
         if (!is_fused) {
-            for (int k = 0; k < graph::data_input_count(g_[x.node]); ++k) {
+            for (int k = 0; k < data_inputs_[x.node]; ++k) {
                 leaves_.push_back(value_of(g_.input(x.node, k)));
             }
         } else {
@@ -224,10 +227,10 @@ private:
             }
             emit_steps(index);
         }
-        for (node_id id = nodes_of_[index] - 1; id >= 0; id = next_[id]) {
-            if (fusion_.is_stored(id)) {
+        for (node_id id = nodes_of_.at[index] - 1; id >= 0; id = next_.at[id]) {
+            if (stored_[id]) {
                 if (is_fused) {
-                    steps_[x.first_step + step_of_[id]].result = results_.size() - x.first_result;
+                    steps_.at[x.first_step + step_of_.at[id]].result = results_.size() - x.first_result;
                 }
                 results_.push_back(value_of(id));
             }
@@ -242,48 +245,52 @@ private:
         int const mark = 2 * index + 1;    // needed
         int const emitted = 2 * index + 2; // has a step
         node_id last = -1;
-        for (node_id id = nodes_of_[index] - 1; id >= 0; id = next_[id]) {
-            stamp_[id] = mark;
+        for (node_id id = nodes_of_.at[index] - 1; id >= 0; id = next_.at[id]) {
+            stamp_.at[id] = mark;
             last = id;
         }
         node_id first = last + 1;
         for (node_id id = last; id >= 0 && first > 0; --id) {
-            if (stamp_[id] != mark) {
+            if (stamp_.at[id] != mark) {
                 continue;
             }
             first = id;
             if (is_computed_in(id, index)) {
-                for (int k = 0, count = graph::data_input_count(g_[id]); k < count; ++k) {
-                    stamp_[g_.input(id, k)] = mark;
+                node_id const* const inputs = g_.inputs_of(g_.nodes[id]);
+                for (int k = 0; k < data_inputs_[id]; ++k) {
+                    stamp_.at[inputs[k]] = mark;
                 }
             }
         }
+        group& x = groups_.at[index];
         for (node_id id = first; id <= last; ++id) {
-            if (stamp_[id] == mark) {
-                step_of_[id] = emit(id, index);
-                stamp_[id] = emitted;
+            if (stamp_.at[id] == mark) {
+                step_of_.at[id] = emit(id, x, is_computed_in(id, index));
+                stamp_.at[id] = emitted;
             }
         }
     }
 
     /// Whether a group computes a node that it needs; else it loads it. A product's own value comes from its tiles.
     constexpr bool is_computed_in(node_id id, int index) const {
-        return fusion_.is_fusible(id) && (!fusion_.is_stored(id) || group_of_[id] == index);
+        bool const is_fusible = kinds_[id] == op_kind::elementwise || kinds_[id] == op_kind::reduction;
+        return is_fusible && (!stored_[id] || group_of_.at[id] == index);
     }
 
-    constexpr int emit(node_id id, int index) {
-        group& x = groups_[index];
-        graph::node const& n = g_[id];
+    constexpr int emit(node_id id, group& x, bool is_computed) {
+        graph::node const& n = g_.nodes[id];
         step s;
         s.node = id;
         s.op = n.op;
         s.type = n.type;
         s.attribute = n.attribute;
-        if (is_computed_in(id, index)) {
-            for (int k = 0, count = graph::data_input_count(n); k < count; ++k) {
-                s.inputs[k] = step_of_[g_.input(n, k)];
-                s.input_count = k + 1;
-                step const& input = steps_[x.first_step + s.inputs[k]];
+        if (is_computed) {
+            node_id const* const inputs = g_.inputs_of(n);
+            s.input_count = data_inputs_[id];
+            for (int k = 0; k < s.input_count; ++k) {
+                int const step_of_input = step_of_.at[inputs[k]];
+                step const& input = steps_.at[x.first_step + step_of_input];
+                s.inputs[k] = step_of_input;
                 s.varies_along_rows |= input.varies_along_rows;
                 s.varies_along_columns |= input.varies_along_columns;
             }
@@ -296,8 +303,8 @@ private:
                 values_.push_back(indices);
                 mark_variation(s, g_.shape(id), x);
             }
-            bool const is_reduction = fusion_.kind_of(id) == graph::op_kind::reduction;
-            if (is_reduction || (x.space_node < 0 && fusion_.is_stored(id) && n.shape == x.space)) {
+            bool const is_reduction = kinds_[id] == op_kind::reduction;
+            if (is_reduction || (x.space_node < 0 && stored_[id] && n.shape == x.space)) {
                 x.space_node = is_reduction ? g_.input(n, 0) : id;
             }
             if (is_reduction) {
@@ -330,15 +337,15 @@ private:
     // ---- stored values
 
     constexpr int value_of(node_id id) {
-        if (value_of_[id] >= 0) {
-            return value_of_[id];
+        if (value_of_.at[id] >= 0) {
+            return value_of_.at[id];
         }
         stored_value v;
         v.node = id;
-        if (fusion_.kind_of(id) == graph::op_kind::view) {
+        if (kinds_[id] == op_kind::view) {
             v.kind = storage_kind::view;
             v.source = value_of(g_.input(id, 0));
-            v.made_by = values_[v.source].made_by;
+            v.made_by = values_.at[v.source].made_by;
         } else if (is_given(id)) {
             v.kind = storage_kind::argument;
             v.argument = argument_of(id);
@@ -347,22 +354,22 @@ private:
         } else if (g_.is<graph::ops::element_count>(id)) {
             v.kind = storage_kind::count;
         } else {
-            v.made_by = v.last_use = group_of_[id]; // it is written there, even if only `after` asks for it
+            v.made_by = v.last_use = group_of_.at[id]; // it is written there, even if only `after` asks for it
         }
         values_.push_back(v);
-        return value_of_[id] = values_.size() - 1;
+        return value_of_.at[id] = values_.size() - 1;
     }
 
     /// An output's memory becomes that of the value, where the value is contiguous in it: nothing is copied then.
     constexpr void assign_outputs() {
         for (int i = 0; i < outputs_.size(); ++i) {
-            int v = outputs_[i];
+            int v = outputs_.at[i];
             bool is_reshaped = false;
-            while (values_[v].kind == storage_kind::view && is_written_through(values_[v].node, is_reshaped)) {
-                v = values_[v].source;
+            while (values_.at[v].kind == storage_kind::view && is_written_through(values_.at[v].node, is_reshaped)) {
+                v = values_.at[v].source;
             }
-            if (values_[v].kind == storage_kind::buffer && values_[v].output < 0) {
-                values_[v].output = i;
+            if (values_.at[v].kind == storage_kind::buffer && values_.at[v].output < 0) {
+                values_.at[v].output = i;
             }
         }
     }
@@ -385,8 +392,8 @@ private:
 
     constexpr void find_last_uses() {
         for (int i = 0; i < groups_.size(); ++i) {
-            for (int k = 0; k < groups_[i].leaf_count; ++k) {
-                use(leaves_[groups_[i].first_leaf + k], i);
+            for (int k = 0; k < groups_.at[i].leaf_count; ++k) {
+                use(leaves_.at[groups_.at[i].first_leaf + k], i);
             }
         }
         for (int v : outputs_) {
@@ -395,13 +402,16 @@ private:
     }
 
     constexpr void use(int v, int by) {
-        for (; v >= 0; v = values_[v].source) {
-            values_[v].last_use = by > values_[v].last_use ? by : values_[v].last_use;
+        for (; v >= 0; v = values_.at[v].source) {
+            values_.at[v].last_use = by > values_.at[v].last_use ? by : values_.at[v].last_use;
         }
     }
 
     graph::graph_view g_;
     detail::fuser<Graph> fusion_;
+    bool const* const stored_ = fusion_.stored();
+    op_kind const* const kinds_ = fusion_.kinds();
+    int const* const data_inputs_ = fusion_.data_inputs();
     sequence<int> value_of_; // the stored value of each node; -1: none
     sequence<int> group_of_; // the group that stores each node; -1: none
     sequence<int> step_of_;  // within the group that emitted it last

@@ -18,8 +18,9 @@ public:
 
     constexpr void run() {
         for (node_id id = 0; id < from_.node_count; ++id) {
-            images_.enter_region_of(from_[id]);
-            images_.set(id, simplify(from_[id]));
+            node const& n = from_.nodes[id];
+            images_.enter_region_of(n);
+            images_.set(id, simplify(n));
         }
         images_.copy_outputs();
     }
@@ -420,7 +421,8 @@ private:
 /// The transpose of a broadcast is a sum where a dynamic extent turns out to be 1, and nothing where it does not.
 constexpr bool relies_on_equal_extents(graph::graph_view const& g) {
     for (graph::node_id id = 0; id < g.node_count; ++id) {
-        if (g.is<graph::ops::sum_to>(id) || g.is<graph::ops::broadcast_like>(id)) {
+        graph::op_code const op = g.nodes[id].op;
+        if (op == graph::code_of<graph::ops::sum_to> || op == graph::code_of<graph::ops::broadcast_like>) {
             return true;
         }
     }
