@@ -14,6 +14,12 @@
 namespace calque {
 inline namespace v0 {
 
+/// A string of its own. The library copies strings by this one function: programs compile each constructor of
+/// `std::string` that is named, and with C++20 none is compiled for them.
+CALQUE_COLD inline std::string copy_of(std::string_view s) {
+    return std::string(s);
+}
+
 /// A growing text that also works in constant evaluation.
 class text {
 public:
@@ -26,7 +32,7 @@ public:
         char const* const first = characters_; // for `char*` g++ would check all concepts of iterators once more
         return {first, size_};
     }
-    std::string string() const { return std::string(view()); }
+    std::string string() const { return copy_of(view()); }
 
     CALQUE_NOINLINE constexpr text& operator<<(char c) {
         if (size_ == capacity_) {
@@ -47,22 +53,10 @@ public:
     CALQUE_NOINLINE constexpr text& operator<<(char const* s) { return *this << std::string_view(s); }
 
     template <std::integral I>
-        requires(!std::same_as<I, char> && !std::same_as<I, bool>)
-    CALQUE_NOINLINE constexpr text& operator<<(I value) {
-        if (value < I(0)) {
-            *this << '-';
-        }
-        char digits[24]{};
-        int count = 0;
-        do {
-            int const digit = static_cast<int>(value % I(10));
-            digits[count++] = static_cast<char>('0' + (digit < 0 ? -digit : digit));
-            value = static_cast<I>(value / I(10));
-        } while (value != I(0));
-        while (count != 0) {
-            *this << digits[--count];
-        }
-        return *this;
+    requires(!std::same_as<I, char> && !std::same_as<I, bool>) constexpr text& operator<<(I value) {
+        bool const is_negative = value < I(0);
+        auto const bits = static_cast<std::uint64_t>(value);
+        return append_number(is_negative, is_negative ? 0 - bits : bits);
     }
 
     CALQUE_NOINLINE constexpr text& operator<<(dtype d) { return *this << name_of(d); }
@@ -91,6 +85,23 @@ public:
     }
 
 private:
+    /// One function for integers of all types.
+    CALQUE_NOINLINE constexpr text& append_number(bool is_negative, std::uint64_t magnitude) {
+        if (is_negative) {
+            *this << '-';
+        }
+        char digits[20]{};
+        int count = 0;
+        do {
+            digits[count++] = static_cast<char>('0' + magnitude % 10);
+            magnitude /= 10;
+        } while (magnitude != 0);
+        while (count != 0) {
+            *this << digits[--count];
+        }
+        return *this;
+    }
+
     constexpr void grow() {
         std::size_t const capacity = capacity_ == 0 ? 64 : capacity_ * 4;
         char* larger = new char[capacity]{};

@@ -67,9 +67,10 @@ public:
     /// The plans for the types that `which` stands for, or null.
     CALQUE_INLINE plans_of_types* find(void const* which) const {
         plans_of_types* p = first_.load(std::memory_order_acquire);
-        while (p != nullptr && p->which() != which) [[unlikely]] {
-            p = p->next;
-        }
+        while (p != nullptr && p->which() != which)
+            [[unlikely]] {
+                p = p->next;
+            }
         return p;
     }
 
@@ -198,8 +199,8 @@ private:
                                      std::uint64_t traces) const {
         text reason;
         std::string_view const remedy = append_differences(reason, key);
-        options_.on_retrace(
-            {options_.name, signature_of(key, options_.arguments), reason.string(), std::string(remedy), cost, traces});
+        options_.on_retrace({copy_of(options_.name), signature_of(key, options_.arguments), reason.string(),
+                             copy_of(remedy), cost, traces});
     }
 
     /// Appends why a key is new, and what would have avoided that.

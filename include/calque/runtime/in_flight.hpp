@@ -42,8 +42,7 @@ public:
             }
             *link = next_;
             if (list_.waiting_ != 0) {
-                list_.landings_.fetch_add(1);
-                list_.landings_.notify_all();
+                list_.wake();
             }
         }
 
@@ -72,8 +71,9 @@ public:
         return false;
     }
 
-    /// Waits until something has landed.
-    void wait(std::unique_lock<std::mutex>& lock) {
+    /// Waits until something has landed. (Cold, as `wake` is: waiting on an atomic is some twenty functions of the
+    /// standard library's, which optimize into whoever may wait.)
+    CALQUE_COLD void wait(std::unique_lock<std::mutex>& lock) {
         std::uint32_t const seen = landings_.load();
         ++waiting_;
         lock.unlock();
@@ -83,6 +83,11 @@ public:
     }
 
 private:
+    CALQUE_COLD void wake() {
+        landings_.fetch_add(1);
+        landings_.notify_all();
+    }
+
     scope* first_ = nullptr;
     int waiting_ = 0;                        // threads
     std::atomic<std::uint32_t> landings_{0}; // changes under the lock; who waits has seen it under the lock

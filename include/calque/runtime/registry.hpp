@@ -2,7 +2,7 @@
 // What every traced function of the process has done: the list that `calque::report()` reads.
 #pragma once
 
-#include <calque/core/config.hpp>
+#include <calque/core/text.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -148,7 +148,7 @@ private:
             at = &(*at)->next;
         }
         if (*at == nullptr) {
-            *at = new ended_functions{{name, {}, {}, 0}, nullptr};
+            *at = new ended_functions{{copy_of(name), {}, {}, 0}, nullptr};
         }
         return (*at)->sum;
     }
