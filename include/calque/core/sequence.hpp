@@ -83,8 +83,9 @@ public:
     constexpr void pop_back() { --size_; }
     constexpr void clear() { size_ = 0; }
 
-    /// Makes room for `capacity` elements.
-    constexpr void reserve(int capacity) {
+    /// Makes room for `capacity` elements. (Out of line: who adds an element would have a loop for it, and seldom runs
+    /// it.)
+    CALQUE_NOINLINE constexpr void reserve(int capacity) {
         if (capacity > capacity_) {
             move_to(memory(capacity), capacity);
         }

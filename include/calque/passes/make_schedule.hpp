@@ -27,6 +27,7 @@ public:
         for (node_id id = 0; id < g.node_count; ++id) {
             value_of_.at[id] = group_of_.at[id] = -1;
         }
+        steps_.reserve(g.node_count); // else grown in steps, of which constant evaluation clears all elements
         make_groups();
         for (int i = 0; i < groups_.size(); ++i) {
             fill(i);
