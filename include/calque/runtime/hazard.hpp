@@ -272,7 +272,7 @@ public:
     bool is_due() const { return size_ > survivors_ + (survivors_ > 16 ? survivors_ : 0); }
 
     /// Moves what no thread uses to `unused`.
-    void sweep(thread_records const& records, std::size_t seat_number, garbage& unused) {
+    CALQUE_NOINLINE void sweep(thread_records const& records, std::size_t seat_number, garbage& unused) {
         reclaimable* p = std::exchange(first_, nullptr);
         size_ = 0;
         while (p != nullptr) {
