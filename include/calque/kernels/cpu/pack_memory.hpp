@@ -18,6 +18,19 @@ CALQUE_INLINE bool is_reached(int first, int n) {
     return first == 0 || n > first;
 }
 
+/// Makes a pack of its registers. (An object, as `unroll` is.)
+template <class Pack, class Indices>
+struct pack_generator;
+template <class Pack, int... I>
+struct pack_generator<Pack, std::integer_sequence<int, I...>> {
+    template <class F>
+    CALQUE_INLINE Pack operator()(F&& f) const {
+        Pack p;
+        ((p.r[I] = f(std::integral_constant<int, I>{})), ...);
+        return p;
+    }
+};
+
 } // namespace detail
 
 /// Asks for the cache lines of `Count` elements that lie `ahead` bytes behind `p`; there need not be any.
@@ -55,16 +68,9 @@ struct pack {
         unroll<registers>([&](int i) CALQUE_INLINE_LAMBDA { r[i] = everywhere; });
     }
 
-    /// The pack whose register `i` is `f(i)`. An `f` that takes an `int` is one function to compile, one that takes a
-    /// constant, `auto`, is one for each register.
-    template <class F>
-    CALQUE_INLINE static pack generate(F&& f) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) CALQUE_INLINE_LAMBDA {
-            pack p;
-            ((p.r[I] = f(std::integral_constant<int, I>{})), ...);
-            return p;
-        }(std::make_integer_sequence<int, registers>{});
-    }
+    /// `generate(f)` is the pack whose register `i` is `f(i)`. An `f` that takes an `int` is one function to compile,
+    /// one that takes a constant, `auto`, is one for each register.
+    static constexpr detail::pack_generator<pack, std::make_integer_sequence<int, registers>> generate{};
 
     CALQUE_INLINE static pack load(T const* p) {
         return generate([&](int i) CALQUE_INLINE_LAMBDA { return simd::load(p + i * lanes<T>); });
