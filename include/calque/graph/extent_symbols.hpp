@@ -137,16 +137,18 @@ private:
     constexpr void join(node_id id, node const& n) {
         shape const& extents = g_.shapes[n.shape];
         node_id const* const inputs = g_.inputs_of(n);
+        int* const symbols = symbols_.at + id * rank_;
         bool is_certain = true;
         for (int axis = 0; axis < extents.rank; ++axis) {
             int const symbol = joined_symbol(extents, axis, inputs, n.input_count);
-            at(id, axis) = symbol;
+            symbols[axis] = symbol;
             is_certain = is_certain && symbol != conflict;
         }
         for (int k = 0; is_certain && equal_inputs_.at[id] < 0 && k < n.input_count; ++k) {
+            int const* const symbols_of_input = symbols_.at + inputs[k] * rank_;
             bool is_equal = g_.nodes[inputs[k]].shape == n.shape;
             for (int axis = 0; is_equal && axis < extents.rank; ++axis) {
-                is_equal = at(inputs[k], axis) == at(id, axis);
+                is_equal = symbols_of_input[axis] == symbols[axis];
             }
             equal_inputs_.at[id] = is_equal ? inputs[k] : -1;
         }
@@ -163,7 +165,7 @@ private:
             if (own_axis < 0 || extents.extents[own_axis] != dyn) {
                 continue;
             }
-            int const own = at(inputs[k], own_axis);
+            int const own = symbols_.at[inputs[k] * rank_ + own_axis];
             if (joined.extents[axis] != dyn || (symbol != 0 && symbol != own)) {
                 return conflict;
             }
@@ -182,8 +184,9 @@ private:
     }
 
     constexpr void name_the_rest(node_id id, shape const& extents) {
+        int* const symbols = symbols_.at + id * rank_;
         for (int axis = 0; axis < extents.rank; ++axis) {
-            int& symbol = at(id, axis);
+            int& symbol = symbols[axis];
             if (extents.extents[axis] != dyn) {
                 symbol = 0;
             } else if (symbol <= 0) {
