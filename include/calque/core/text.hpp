@@ -53,7 +53,8 @@ public:
     CALQUE_NOINLINE constexpr text& operator<<(char const* s) { return *this << std::string_view(s); }
 
     template <std::integral I>
-    requires(!std::same_as<I, char> && !std::same_as<I, bool>) constexpr text& operator<<(I value) {
+        requires(!std::same_as<I, char> && !std::same_as<I, bool>)
+    constexpr text& operator<<(I value) {
         bool const is_negative = value < I(0);
         auto const bits = static_cast<std::uint64_t>(value);
         return append_number(is_negative, is_negative ? 0 - bits : bits);

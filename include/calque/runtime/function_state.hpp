@@ -67,10 +67,9 @@ public:
     /// The plans for the types that `which` stands for, or null.
     CALQUE_INLINE plans_of_types* find(void const* which) const {
         plans_of_types* p = first_.load(std::memory_order_acquire);
-        while (p != nullptr && p->which() != which)
-            [[unlikely]] {
-                p = p->next;
-            }
+        while (p != nullptr && p->which() != which) [[unlikely]] {
+            p = p->next;
+        }
         return p;
     }
 
