@@ -17,13 +17,9 @@ public:
     constexpr simplifier(Graph const& from, Builder& to) : from_(from), to_(to), images_(from, to) {}
 
     constexpr void run() {
-        int region = -1; // of the node before
         for (node_id id = 0; id < from_.node_count; ++id) {
             node const& n = from_.nodes[id];
-            if (n.region != region) {
-                images_.enter_region_of(n);
-                region = n.region;
-            }
+            images_.enter_region_of(n);
             images_.set(id, simplify(n));
         }
         images_.copy_outputs();

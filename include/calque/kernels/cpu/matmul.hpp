@@ -99,12 +99,6 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     if constexpr (!simd_product<T>) {
         multiply_by_loops(m, n, k, a, b, result);
     } else {
-        if constexpr (has_panels<T>) {
-            if (variant == matmul_variant::panels) {
-                panel_product<T>(m, n, k, a, b, result, workspace).run();
-                return;
-            }
-        }
         switch (variant) {
         case matmul_variant::dots:
         case matmul_variant::combined_rows:
@@ -117,6 +111,11 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
         case matmul_variant::joined_rows:
             if constexpr (simd::has_lookup_of_pairs<T>) {
                 joined_product<T>(n, k, b).run(m, a.data, result);
+            }
+            break;
+        case matmul_variant::panels:
+            if constexpr (has_panels<T>) {
+                panel_product<T>(m, n, k, a, b, result, workspace).run();
             }
             break;
         case matmul_variant::packed: packed_product<T>(m, n, k, a, b, result, workspace).run(); break;

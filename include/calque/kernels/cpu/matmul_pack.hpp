@@ -49,7 +49,7 @@ class packed_product {
 public:
     packed_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b,
                    matmul_result<T> result, T* workspace)
-        : m_(m), n_(n), k_(k), blocks_(m, n, k), a_(a), b_(b), result_(result), writer_(result, false),
+        : m_(m), n_(n), k_(k), blocks_(m, n, k), a_(a), b_(b), writer_(result, false),
           panels_of_b_(workspace), panels_of_a_(panels_of_b_ + blocks_.size_of_b(k)),
           sums_(panels_of_a_ + blocks_.size_of_a()) {}
 
@@ -97,8 +97,6 @@ private:
             int const vectors = tile_width > simd::lanes<T> ? 2 : 1;
             for (std::ptrdiff_t r = 0; r < rows; r += blocks_.tile_rows) {
                 std::ptrdiff_t const tile_rows = std::min(blocks_.tile_rows, rows - r);
-                T* const sums = result_.is_in_memory() ? writer_.place(i + r, j + c) : sums_ + r * blocks_.columns + c;
-                std::ptrdiff_t const sums_stride = result_.is_in_memory() ? writer_.stride() : blocks_.columns;
                 matmul_tile<T> tile{
                     .depth = depth,
                     .a = panels_of_a_ + r * depth,
@@ -107,11 +105,9 @@ private:
                     .b = panels_of_b + c * depth,
                     .b_step = width,
                     .last_lanes = static_cast<int>(tile_width - (vectors - 1) * simd::lanes<T>),
-                    .from = is_first ? nullptr : sums,
-                    .from_stride = sums_stride,
-                    .to = is_last ? writer_.place(i + r, j + c) : sums,
-                    .to_stride = is_last ? writer_.stride() : sums_stride,
                 };
+                writer_.continue_sums(tile, i + r, j + c, is_first, is_last, sums_ + r * blocks_.columns + c,
+                                      blocks_.columns);
                 // The rows of the tile below lie in other pages, where no processor looks for them by itself.
                 for (std::ptrdiff_t next = tile_rows; next < std::min(2 * tile_rows, rows - r); ++next) {
                     simd::prefetch<2 * simd::width>(tile.to + next * tile.to_stride, 0);
@@ -127,7 +123,6 @@ private:
     std::ptrdiff_t m_, n_, k_;
     packed_blocks<T> blocks_;
     matrix_ref<T> a_, b_;
-    matmul_result<T> result_;
     tile_writer<T> writer_;
     T* panels_of_b_;
     T* panels_of_a_;

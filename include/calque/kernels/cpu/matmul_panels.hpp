@@ -24,7 +24,7 @@ class panel_product {
 public:
     panel_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b,
                   matmul_result<T> result, T* workspace)
-        : m_(m), n_(n), k_(k), blocks_(m, k), a_(a), b_(b), result_(result), writer_(result, false), panel_(workspace),
+        : m_(m), n_(n), k_(k), blocks_(m, k), a_(a), b_(b), writer_(result, false), panel_(workspace),
           rows_of_a_(panel_ + blocks_.size_of_b()), sums_(rows_of_a_ + blocks_.size_of_a(a.strides())) {}
 
     void run() {
@@ -73,9 +73,7 @@ private:
         T const* next = b_.at(k, has_next ? j + width : j);
         for (std::ptrdiff_t r = 0, line = 0; r < rows; r += tile_rows) {
             std::ptrdiff_t const height = std::min(tile_rows, rows - r);
-            T* const sums = result_.is_in_memory() ? writer_.place(i + r, j) : sums_ + r * n_ + j;
-            std::ptrdiff_t const sums_stride = result_.is_in_memory() ? writer_.stride() : n_;
-            matmul_tile<T> const tile{
+            matmul_tile<T> tile{
                 .depth = depth,
                 .a = a.at(r, 0),
                 .a_row_stride = a.row_stride,
@@ -83,11 +81,8 @@ private:
                 .b = panel_,
                 .b_step = width,
                 .last_lanes = static_cast<int>(columns - (vectors - 1) * simd::lanes<T>),
-                .from = is_first ? nullptr : sums,
-                .from_stride = sums_stride,
-                .to = is_last ? writer_.place(i + r, j) : sums,
-                .to_stride = is_last ? writer_.stride() : sums_stride,
             };
+            writer_.continue_sums(tile, i + r, j, is_first, is_last, sums_ + r * n_ + j, n_);
             for (std::ptrdiff_t const end = std::min(line + asked, has_next ? depth : 0); line < end; ++line) {
                 simd::prefetch<static_cast<int>(width)>(next, 0);
                 next += b_.row_stride;
@@ -102,7 +97,6 @@ private:
     std::ptrdiff_t m_, n_, k_;
     panel_blocks<T> blocks_;
     matrix_ref<T> a_, b_;
-    matmul_result<T> result_;
     tile_writer<T> writer_;
     T* panel_;
     T* rows_of_a_;

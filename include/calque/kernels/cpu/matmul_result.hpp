@@ -2,6 +2,7 @@
 // Where a product's elements go: into a matrix, or tile by tile into a sink (a fused epilogue).
 #pragma once
 
+#include <calque/kernels/cpu/matmul_micro.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
@@ -49,6 +50,18 @@ public:
     }
 
     std::ptrdiff_t stride() const { return is_buffered_ ? columns : result_.stride; }
+
+    /// Has a tile at (i, j) start from the sums of the blocks of the inner extent before, and leave its own: in the
+    /// result, or for a sink, which sees only finished elements, in `kept` until the last block.
+    void continue_sums(matmul_tile<T>& tile, std::ptrdiff_t i, std::ptrdiff_t j, bool is_first, bool is_last, T* kept,
+                       std::ptrdiff_t kept_stride) {
+        T* const sums = result_.is_in_memory() ? place(i, j) : kept;
+        std::ptrdiff_t const sums_stride = result_.is_in_memory() ? stride() : kept_stride;
+        tile.from = is_first ? nullptr : sums;
+        tile.from_stride = sums_stride;
+        tile.to = is_last ? place(i, j) : sums;
+        tile.to_stride = is_last ? stride() : sums_stride;
+    }
 
     /// The tile at (i, j) is where `place` said.
     void finish(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t tile_rows, std::ptrdiff_t tile_columns_) {
