@@ -49,7 +49,11 @@ inline shape_policy policy_for(key_description const& d, function_options const&
 
 class function_state final : public registered_function, public counted {
 public:
-    explicit function_state(function_options&& options) : options_(std::move(options)) { register_this(); }
+    explicit function_state(function_options&& options)
+        : options_(std::move(options)), make_classes_(&classes_for), call_listener_(&call_on_retrace),
+          check_limits_(&throw_beyond_limits) {
+        register_this();
+    }
     /// All options but the name are the default ones.
     explicit function_state(std::string name) : options_{.name = std::move(name)} { register_this(); }
     function_state(function_state const&) = delete;
@@ -101,7 +105,15 @@ public:
         return sum;
     }
 
-    void freeze() { frozen_.store(true); }
+    void freeze() {
+        frozen_.store(true);
+        check_limits_.store(&throw_beyond_limits);
+    }
+
+    /// What joins the shapes of keys of some types, or null where each shape is a trace. It is the caller's.
+    trace_classes* make_classes(key_description const& d) const {
+        return make_classes_ == nullptr ? nullptr : make_classes_(d, options_);
+    }
 
     /// The signatures of what has been traced and is kept.
     CALQUE_NOINLINE std::vector<std::string> signatures() const {
@@ -133,12 +145,9 @@ public:
 
     /// Admits a trace, or throws `retrace_error`. Each admitted one ends with `trace_done` or `trace_failed`.
     CALQUE_NOINLINE void admit_trace(described_key const& key) {
-        bool const is_frozen = frozen_.load();
         std::uint64_t const before = admitted_.fetch_add(1);
-        bool const is_one_too_many = options_.max_traces != 0 && before >= options_.max_traces;
-        if (is_frozen || is_one_too_many) {
-            admitted_.fetch_sub(1);
-            throw_not_admitted(key, is_frozen);
+        if (auto const check = check_limits_.load()) {
+            check(*this, key, before);
         }
     }
 
@@ -163,12 +172,26 @@ public:
         if (must_warn || must_throw) {
             tell_of_many(key, traces_in_window, calls_in_window, must_throw);
         }
-        if (options_.on_retrace) {
-            call_on_retrace(key, cost, before.traces + 1);
+        if (call_listener_ != nullptr) {
+            call_listener_(*this, key, cost, before.traces + 1);
         }
     }
 
 private:
+    static trace_classes* classes_for(key_description const& d, function_options const& options) {
+        return options.shapes == shape_policy::exact ? nullptr : new plan_classes(d, options.shapes, options);
+    }
+
+    CALQUE_COLD static void throw_beyond_limits(function_state& state, described_key const& key,
+                                                std::uint64_t admitted_before) {
+        bool const is_frozen = state.frozen_.load();
+        std::size_t const limit = state.options_.max_traces;
+        if (is_frozen || (limit != 0 && admitted_before >= limit)) {
+            state.admitted_.fetch_sub(1);
+            state.throw_not_admitted(key, is_frozen);
+        }
+    }
+
     [[noreturn]] CALQUE_COLD void throw_not_admitted(described_key const& key, bool is_frozen) const {
         text message;
         message << "calque: " << options_.name;
@@ -194,12 +217,15 @@ private:
         warn(message.view());
     }
 
-    CALQUE_COLD void call_on_retrace(described_key const& key, std::chrono::nanoseconds cost,
-                                     std::uint64_t traces) const {
-        text reason;
-        std::string_view const remedy = append_differences(reason, key);
-        options_.on_retrace({copy_of(options_.name), signature_of(key, options_.arguments), reason.string(),
-                             copy_of(remedy), cost, traces});
+    CALQUE_COLD static void call_on_retrace(function_state const& state, described_key const& key,
+                                            std::chrono::nanoseconds cost, std::uint64_t traces) {
+        function_options const& options = state.options_;
+        if (options.on_retrace) {
+            text reason;
+            std::string_view const remedy = state.append_differences(reason, key);
+            options.on_retrace({copy_of(options.name), signature_of(key, options.arguments), reason.string(),
+                                copy_of(remedy), cost, traces});
+        }
     }
 
     /// Appends why a key is new, and what would have avoided that.
@@ -252,6 +278,13 @@ private:
     std::atomic<plans_of_types*> first_{nullptr};
     std::atomic<std::uint64_t> admitted_{0};
     std::atomic<bool> frozen_{false};
+
+    // What only some functions need is called through pointers, which are null unless a function is made with options
+    // (or frozen): programs do not compile what none of their functions can call.
+    trace_classes* (*const make_classes_)(key_description const&, function_options const&) = nullptr;
+    void (*const call_listener_)(function_state const&, described_key const&, std::chrono::nanoseconds cost,
+                                 std::uint64_t traces) = nullptr;
+    std::atomic<void (*)(function_state&, described_key const&, std::uint64_t admitted_before)> check_limits_{nullptr};
 };
 
 /// The place in the source where a function is made. (clang 14 has no std::source_location.)

@@ -3,11 +3,10 @@
 // signature joins shapes.
 #pragma once
 
-#include <calque/core/sequence.hpp>
 #include <calque/runtime/function_options.hpp>
 #include <calque/runtime/key_description.hpp>
+#include <calque/runtime/trace_classes.hpp>
 
-#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -15,26 +14,17 @@ namespace calque {
 inline namespace v0 {
 namespace detail {
 
-/// The classes for which a trace has been made, each by the words that its keys have in common.
+/// The classes of a policy other than `exact`, or of a signature.
 ///
-/// In those, `dyn` is any extent, and `up_to(n)` one of a bucket; strides are zeros, since a class serves all.
-class plan_classes {
+/// In their words, `dyn` is any extent, and `up_to(n)` one of a bucket; strides are zeros, since a class serves all.
+class plan_classes final : public trace_classes {
 public:
     plan_classes(key_description const& description, shape_policy policy, function_options const& options)
-        : description_(description), policy_(policy), options_(options), serve_all_(is_static_signature(description)) {}
-    plan_classes(plan_classes const&) = delete;
-    plan_classes& operator=(plan_classes const&) = delete;
-    ~plan_classes() { clear(); }
+        : trace_classes(table, is_static_signature(description)), description_(description), policy_(policy),
+          options_(options) {}
+    ~plan_classes() { erase_all(); }
 
-    /// Whether a trace has been made that serves every key, so that nothing is left to look up.
-    bool serve_all() const { return serve_all_.load(std::memory_order_acquire); }
-
-    /// The class that a call would have now, and whether a trace has been made for it.
-    struct found {
-        sequence<std::int64_t> words;
-        bool is_known = false;
-    };
-
+private:
     CALQUE_COLD found find(std::int64_t const* key) const {
         std::lock_guard lock(mutex_);
         found result{class_of(key), false};
@@ -46,7 +36,6 @@ public:
         return result;
     }
 
-    /// Adds the class of a call whose plan has been made; false if another thread has been faster.
     CALQUE_COLD bool add(std::int64_t const* key) {
         std::lock_guard lock(mutex_);
         sequence<std::int64_t> words = class_of(key);
@@ -68,34 +57,29 @@ public:
         return true;
     }
 
-    std::size_t size() const {
+    class_counts counts() const {
         std::lock_guard lock(mutex_);
-        return count_;
-    }
-
-    std::uint64_t eviction_count() const {
-        std::lock_guard lock(mutex_);
-        return evictions_;
+        return {count_, evictions_};
     }
 
     CALQUE_COLD void clear() {
         std::lock_guard lock(mutex_);
         serve_all_.store(is_static_signature(description_), std::memory_order_relaxed);
-        while (first_ != nullptr) {
-            erase(&first_);
-        }
+        erase_all();
     }
 
-    /// Calls `fn(words)` for each class, the oldest first.
-    template <class Fn>
-    void for_each(Fn&& fn) const {
+    void for_each(void (*fn)(void* context, described_key const&), void* context) const {
         std::lock_guard lock(mutex_);
         for (entry const* e = first_; e != nullptr; e = e->next) {
-            fn(e->words.data());
+            fn(context, {&description_, e->words.data()});
         }
     }
 
-private:
+    static plan_classes const& self(trace_classes const& t) { return static_cast<plan_classes const&>(t); }
+    static plan_classes& self(trace_classes& t) { return static_cast<plan_classes&>(t); }
+
+    static functions const table;
+
     struct entry {
         sequence<std::int64_t> words;
         std::uint64_t used; // when a call with new extents came
@@ -106,6 +90,12 @@ private:
         entry* const rest = (*at)->next;
         delete std::exchange(*at, rest);
         --count_;
+    }
+
+    void erase_all() {
+        while (first_ != nullptr) {
+            erase(&first_);
+        }
     }
 
     void erase_oldest() {
@@ -169,12 +159,21 @@ private:
     key_description const& description_;
     shape_policy const policy_;
     function_options const& options_;
-    std::atomic<bool> serve_all_;
     mutable std::mutex mutex_;
     entry* first_ = nullptr; // a list, which compiles faster than a vector that grows
     std::size_t count_ = 0;
     mutable std::uint64_t clock_ = 0;
     std::uint64_t evictions_ = 0;
+};
+
+inline constexpr plan_classes::functions plan_classes::table{
+    .find = [](trace_classes const& t, std::int64_t const* key) { return self(t).find(key); },
+    .add = [](trace_classes& t, std::int64_t const* key) { return self(t).add(key); },
+    .counts = [](trace_classes const& t) { return self(t).counts(); },
+    .for_each = [](trace_classes const& t, void (*fn)(void*, described_key const&),
+                   void* context) { self(t).for_each(fn, context); },
+    .clear = [](trace_classes& t) { self(t).clear(); },
+    .destroy = [](trace_classes& t) { delete &self(t); },
 };
 
 } // namespace detail

@@ -32,34 +32,42 @@ struct cached_plan : P::plan {
 /// that joins shapes says which misses are traces; the others make their plan and no more ado.
 class trace_policy {
 public:
-    trace_policy(function_state& state, key_description const& description)
-        : state_(state), description_(description), policy_(policy_for(description, state.options())),
-          classes_(description, policy_, state.options()) {}
+    /// `classes`: whose end it is to be, or null if each key is a trace.
+    trace_policy(function_state& state, key_description const& description, trace_classes* classes)
+        : state_(state), description_(description), classes_(classes) {}
+    trace_policy(trace_policy const&) = delete;
+    trace_policy& operator=(trace_policy const&) = delete;
+    ~trace_policy() {
+        if (classes_ != nullptr) {
+            classes_->destroy();
+        }
+    }
 
-    bool joins_shapes() const { return policy_ != shape_policy::exact; }
-    plan_classes const& classes() const { return classes_; }
+    trace_classes* classes() const { return classes_; }
 
     /// Calls `make()`, which makes the plan of a key.
     template <class Make>
     CALQUE_NOINLINE void run(std::int64_t const* words, Make const& make) {
-        plan_classes::found found;
-        found.is_known = classes_.serve_all();
-        if (!found.is_known && joins_shapes()) {
-            found = classes_.find(words);
+        trace_classes::found found;
+        if (classes_ != nullptr) {
+            found.is_known = classes_->serve_all();
+            if (!found.is_known) {
+                found = classes_->find(words);
+            }
         }
         if (found.is_known) {
             make();
             shapes_.fetch_add(1, std::memory_order_relaxed);
             return;
         }
-        described_key const key{&description_, words, joins_shapes() ? found.words.data() : nullptr};
+        described_key const key{&description_, words, classes_ != nullptr ? found.words.data() : nullptr};
         state_.admit_trace(key);
         admission admitted{state_};
         auto const start = std::chrono::steady_clock::now();
         make();
         std::chrono::nanoseconds const cost = std::chrono::steady_clock::now() - start;
         state_.trace_done(key, cost);
-        if (joins_shapes() && !classes_.add(words)) {
+        if (classes_ != nullptr && !classes_->add(words)) {
             shapes_.fetch_add(1, std::memory_order_relaxed);
             return; // another thread has traced the same class meanwhile
         }
@@ -71,8 +79,6 @@ public:
     std::uint64_t traces() const { return traces_.load(std::memory_order_relaxed); }
     std::uint64_t shapes() const { return shapes_.load(std::memory_order_relaxed); }
     std::uint64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
-
-    void clear() { classes_.clear(); }
 
 private:
     /// A trace that comes to nothing does not count.
@@ -89,8 +95,7 @@ private:
 
     function_state& state_;
     key_description const& description_;
-    shape_policy const policy_;
-    plan_classes classes_;
+    trace_classes* const classes_;
     std::atomic<std::uint64_t> traces_{0};
     std::atomic<std::uint64_t> shapes_{0};
     std::atomic<std::uint64_t> nanoseconds_{0};
@@ -102,7 +107,8 @@ public:
     using key = typename P::key;
 
     explicit plans(function_state& state)
-        : plans_of_types(&which_program<P>, description_of<P>), state_(state), policy_(state, description_of<P>),
+        : plans_of_types(&which_program<P>, description_of<P>), state_(state),
+          policy_(state, description_of<P>, make_classes(state)),
           cache_({state.options().capacity, state.options().capacity_bytes}) {}
 
     CALQUE_INLINE typename P::plan const& find(key const& k) {
@@ -110,20 +116,26 @@ public:
     }
 
     CALQUE_COLD call_counts counts() const override {
-        bool const joins = policy_.joins_shapes();
+        trace_classes const* const classes = policy_.classes();
         call_counts c;
         c.traces = policy_.traces();
         c.shapes = policy_.shapes();
         c.hits = cache_.hit_count() + c.shapes;
-        c.evictions = joins ? policy_.classes().eviction_count() : cache_.eviction_count();
         c.trace_nanoseconds = policy_.nanoseconds();
-        c.kept = joins ? policy_.classes().size() : cache_.size();
+        if (classes != nullptr) {
+            trace_classes::class_counts const of_classes = classes->counts();
+            c.kept = of_classes.kept;
+            c.evictions = of_classes.evictions;
+        } else {
+            c.kept = cache_.size();
+            c.evictions = cache_.eviction_count();
+        }
         return c;
     }
 
     CALQUE_COLD void for_each_trace(void (*fn)(void*, described_key const&), void* context) const override {
-        if (policy_.joins_shapes()) {
-            policy_.classes().for_each([&](std::int64_t const* words) { fn(context, {&description(), words}); });
+        if (trace_classes const* const classes = policy_.classes()) {
+            classes->for_each(fn, context);
         } else {
             cache_.for_each([&](key const& k, cached_plan<P> const&) { fn(context, {&description(), k.words}); });
         }
@@ -132,8 +144,8 @@ public:
     /// Whether a call with this key would trace; sets `class_words` if the policy has classes. (Not virtual: compiled
     /// only for functions that explain themselves.)
     CALQUE_COLD bool would_trace(std::int64_t const* words, sequence<std::int64_t>& class_words) const {
-        if (policy_.joins_shapes()) {
-            plan_classes::found found = policy_.classes().find(words);
+        if (trace_classes const* const classes = policy_.classes()) {
+            trace_classes::found found = classes->find(words);
             class_words = std::move(found.words);
             return !found.is_known;
         }
@@ -143,11 +155,21 @@ public:
     }
 
     CALQUE_COLD void clear() override {
-        policy_.clear();
+        if (trace_classes* const classes = policy_.classes()) {
+            classes->clear();
+        }
         cache_.clear();
     }
 
 private:
+    static trace_classes* make_classes(function_state const& state) {
+        if constexpr (description_of<P>.is_from_signature) {
+            return new plan_classes(description_of<P>, shape_policy::dynamic, state.options());
+        } else {
+            return state.make_classes(description_of<P>);
+        }
+    }
+
     CALQUE_NOINLINE cached_plan<P> make(key const& k) {
         return cached_plan<P>([&](typename P::plan& p) {
             policy_.run(k.words, [&] { P::template make<typename P::mismatch>(p, k.words, state_.options().name); });
