@@ -20,152 +20,164 @@ struct explanation {
 
 namespace detail {
 
-/// The kinds of differences between two keys: each has its own remedy.
-struct key_differences {
-    bool structure = false;
-    bool types = false; // dtype or rank
-    bool declared = false;
-    bool extents = false;
-    bool layout = false;
+/// What two keys can differ in.
+enum class aspect : std::uint8_t { structure, dtype, rank, kind, extent, declared, layout, stride };
 
-    bool any() const { return structure || types || declared || extents || layout; }
+/// The aspects in which two keys differ: each has its own remedy.
+class key_differences {
+public:
+    void add(aspect what) { bits_ |= 1u << static_cast<unsigned>(what); }
+    bool any() const { return bits_ != 0; }
+    bool has(aspect what) const { return (bits_ >> static_cast<unsigned>(what) & 1u) != 0; }
+
+private:
+    unsigned bits_ = 0;
 };
 
-/// Compares a new key with an earlier one, and writes what differs.
+/// Compares a new key with an earlier one: how far they are from each other, and in words what differs.
 class key_comparison {
 public:
-    key_comparison(described_key const& now, described_key const& before, std::vector<std::string> const& names)
-        : now_(now), before_(before), names_(names) {}
-
-    /// Appends the differences, at most four of them: `argument 0: extent 0 was 10, is 20; ...`.
-    CALQUE_COLD key_differences describe(text& out) {
-        key_differences found;
-        if (now_.description->leaf_count != before_.description->leaf_count) {
-            found.structure = true;
-            begin_difference(out) << "the arguments hold " << before_.description->leaf_count
-                                  << " arrays and numbers, now " << now_.description->leaf_count;
-            return found;
-        }
-        text ignored;
-        for (int leaf = 0; leaf < now_.description->leaf_count; ++leaf) {
-            compare_leaf(count_ < limit ? out : ignored, leaf, found);
-        }
-        if (!found.any()) {
-            found.declared = true;
-            begin_difference(out) << "the same dtypes and shapes, in arrays of another C++ type";
-        }
-        if (count_ > limit) {
-            out << "; and " << count_ - limit << " more";
-        }
-        return found;
-    }
-
-    /// How far the keys are from each other. A dtype, rank or structure weighs more than any extents.
-    CALQUE_COLD double distance() const {
-        key_description const& a = *now_.description;
-        key_description const& b = *before_.description;
+    /// Appends the differences to `out`, unless it is null, at most four of them: `argument 0: extent 0 was 10, is 20`.
+    CALQUE_COLD key_comparison(described_key const& now, described_key const& before,
+                               std::vector<std::string> const& names, text* out)
+        : now_(now), before_(before), names_(names), out_(out) {
+        key_description const& a = *now.description;
+        key_description const& b = *before.description;
         if (a.leaf_count != b.leaf_count) {
-            return 1e9 * (1 + std::abs(a.leaf_count - b.leaf_count));
+            distance_ = 1e9 * (1 + std::abs(a.leaf_count - b.leaf_count));
+            differences_.add(aspect::structure);
+            if (out != nullptr) {
+                *out << "the arguments hold " << b.leaf_count << " arrays and numbers, now " << a.leaf_count;
+            }
+            return;
         }
-        double sum = &a == &b ? 0 : 1e-3;
         for (int leaf = 0; leaf < a.leaf_count; ++leaf) {
-            if (a.types[leaf] != b.types[leaf] || a.ranks[leaf] != b.ranks[leaf]) {
-                sum += 1e6;
-                continue;
-            }
-            for (int axis = 0; axis < a.ranks[leaf]; ++axis) {
-                double const was = static_cast<double>(before_.extent(leaf, axis));
-                double const is = static_cast<double>(now_.extent(leaf, axis));
-                // An extent that differs counts as one; how much it differs decides between equals.
-                sum += now_.has_extent_of(before_, leaf, axis)
-                           ? 0
-                           : 1 + std::abs(was - is) / (1 + std::abs(was) + std::abs(is)) / 1e2;
-            }
-            sum += is_laid_out_differently(leaf) ? 0.5 : 0;
+            compare_leaf(leaf);
         }
-        return sum;
+        if (&a != &b) {
+            distance_ += 1e-3;
+        }
+        if (!differences_.any()) {
+            differences_.add(aspect::declared);
+            if (out != nullptr) {
+                *out << "the same dtypes and shapes, in arrays of another C++ type";
+            }
+        }
+        if (out != nullptr && count_ > limit) {
+            *out << "; and " << count_ - limit << " more";
+        }
     }
+
+    /// A dtype, rank or structure weighs more than any extents.
+    double distance() const { return distance_; }
+    key_differences differences() const { return differences_; }
 
 private:
     static constexpr int limit = 4;
+    static constexpr int no_axis = -1;
 
-    /// A class of keys serves all layouts.
-    CALQUE_COLD bool is_laid_out_differently(int leaf) const {
-        return now_.class_words == nullptr && now_.is_strided(leaf) != before_.is_strided(leaf);
-    }
-
-    text& begin_difference(text& out) { return out << (count_++ == 0 ? "" : "; "); }
-
-    CALQUE_COLD text& begin_difference(text& out, int leaf) {
-        begin_difference(out);
-        append_place(out, *now_.description, leaf, names_);
-        return out << ": ";
-    }
-
-    /// (No text of its own, which every call that may throw would have to end.)
-    CALQUE_COLD void compare_leaf(text& to, int leaf, key_differences& found) {
+    CALQUE_COLD void compare_leaf(int leaf) {
         key_description const& a = *now_.description;
         key_description const& b = *before_.description;
         if (a.types[leaf] != b.types[leaf]) {
-            found.types = true;
-            begin_difference(to, leaf) << "the dtype was " << b.types[leaf] << ", is " << a.types[leaf];
+            note(aspect::dtype, 1e6, leaf, no_axis);
         }
         if (a.ranks[leaf] != b.ranks[leaf]) {
-            found.types = true;
-            begin_difference(to, leaf) << "the rank was " << b.ranks[leaf] << ", is " << a.ranks[leaf];
+            note(aspect::rank, 1e6, leaf, no_axis);
             return;
         }
         if (a.is_number[leaf] != b.is_number[leaf]) {
-            found.structure = true;
-            begin_difference(to, leaf) << (a.is_number[leaf] ? "was an array, is a number"
-                                                             : "was a number, is an array");
+            note(aspect::kind, 0.5, leaf, no_axis);
         }
+        bool extents_differ = false;
         for (int axis = 0; axis < a.ranks[leaf]; ++axis) {
             if (!now_.has_extent_of(before_, leaf, axis)) {
-                found.extents = true;
-                begin_difference(to, leaf) << "extent " << axis << " was ";
-                append_word(to, before_.extent(leaf, axis), b.declared[leaf][axis]);
-                append_word(to << ", is ", now_.extent(leaf, axis), a.declared[leaf][axis]);
+                extents_differ = true;
+                double const was = static_cast<double>(before_.extent(leaf, axis));
+                double const is = static_cast<double>(now_.extent(leaf, axis));
+                // An extent that differs counts as one; how much it differs decides between equals.
+                note(aspect::extent, 1 + std::abs(was - is) / (1 + std::abs(was) + std::abs(is)) / 1e2, leaf, axis);
             }
         }
         if (!(a.declared[leaf] == b.declared[leaf])) {
-            found.declared = true;
-            begin_difference(to, leaf) << "the type said " << b.declared[leaf] << ", says " << a.declared[leaf];
+            note(aspect::declared, 0, leaf, no_axis);
+        }
+        if (now_.class_words != nullptr) {
+            return; // a class of keys serves all layouts
         }
         bool const is_strided = now_.is_strided(leaf);
-        if (is_laid_out_differently(leaf)) {
-            found.layout = true;
-            begin_difference(to, leaf) << (is_strided ? "was contiguous, is strided" : "was strided, is contiguous");
-        } else if (is_strided && !found.extents && now_.class_words == nullptr) {
+        if (is_strided != before_.is_strided(leaf)) {
+            note(aspect::layout, 0.5, leaf, no_axis);
+        } else if (is_strided && !extents_differ) {
             for (int axis = 0; axis < a.ranks[leaf]; ++axis) {
-                std::int64_t const was = calque::detail::stride_of_word(before_.extent(leaf, a.ranks[leaf] + axis));
-                std::int64_t const is = calque::detail::stride_of_word(now_.extent(leaf, a.ranks[leaf] + axis));
-                if (was != is) {
-                    found.layout = true;
-                    begin_difference(to, leaf) << "stride " << axis << " was " << was << ", is " << is;
+                if (stride(now_, leaf, axis) != stride(before_, leaf, axis)) {
+                    note(aspect::stride, 1e-2, leaf, axis);
                 }
             }
         }
     }
 
+    /// Counts a difference, and appends it: where, what, `was` and `is`.
+    CALQUE_COLD void note(aspect what, double weight, int leaf, int axis) {
+        differences_.add(what);
+        distance_ += weight;
+        if (out_ == nullptr || ++count_ > limit) {
+            return;
+        }
+        static constexpr char const* subjects[] = {"", "the dtype ", "the rank ", "", "extent ", "the type ", "", "stride "};
+        bool const is_said = what == aspect::declared;
+        text& out = *out_;
+        out << (count_ == 1 ? "" : "; ");
+        append_place(out, *now_.description, leaf, names_);
+        out << ": " << subjects[static_cast<int>(what)];
+        if (axis != no_axis) {
+            out << axis << ' ';
+        }
+        out << (is_said ? "said " : "was ");
+        append_value(what, before_, leaf, axis);
+        out << (is_said ? ", says " : ", is ");
+        append_value(what, now_, leaf, axis);
+    }
+
+    CALQUE_COLD void append_value(aspect what, described_key const& key, int leaf, int axis) {
+        key_description const& of = *key.description;
+        switch (what) {
+        case aspect::dtype: *out_ << of.types[leaf]; break;
+        case aspect::rank: *out_ << of.ranks[leaf]; break;
+        case aspect::kind: *out_ << (of.is_number[leaf] ? "a number" : "an array"); break;
+        case aspect::extent: append_word(*out_, key.extent(leaf, axis), of.declared[leaf][axis]); break;
+        case aspect::declared: *out_ << of.declared[leaf]; break;
+        case aspect::layout: *out_ << (key.is_strided(leaf) ? "strided" : "contiguous"); break;
+        default: *out_ << stride(key, leaf, axis); break;
+        }
+    }
+
+    static std::int64_t stride(described_key const& key, int leaf, int axis) {
+        return calque::detail::stride_of_word(key.extent(leaf, key.description->ranks[leaf] + axis));
+    }
+
     described_key const& now_;
     described_key const& before_;
     std::vector<std::string> const& names_;
-    int count_ = 0;
+    text* out_;
+    int count_ = 0; // of what is appended, or would be
+    double distance_ = 0;
+    key_differences differences_;
 };
 
 /// What makes one trace serve keys with these differences.
-CALQUE_COLD inline std::string_view remedy_for(key_differences const& found, shape_policy policy) {
-    if (found.structure) {
+CALQUE_COLD inline std::string_view remedy_for(key_differences found, shape_policy policy) {
+    if (found.has(aspect::structure) || found.has(aspect::kind)) {
         return "pass the same structure in every call";
     }
-    if (found.types) {
+    if (found.has(aspect::dtype) || found.has(aspect::rank)) {
         return "cast to one dtype, and keep one rank, before the call";
     }
-    if (found.declared && !found.extents && !found.layout) {
+    bool const is_laid_out_differently = found.has(aspect::layout) || found.has(aspect::stride);
+    if (found.has(aspect::declared) && !found.has(aspect::extent) && !is_laid_out_differently) {
         return "pass arrays of one type, or give the function a signature";
     }
-    if (found.extents) {
+    if (found.has(aspect::extent)) {
         switch (policy) {
         case shape_policy::exact:
             return "shapes = calque::shape_policy::relax, or a signature with calque::dyn, makes one trace serve all "
@@ -175,7 +187,7 @@ CALQUE_COLD inline std::string_view remedy_for(key_differences const& found, sha
         default: return "a larger capacity";
         }
     }
-    if (found.layout) {
+    if (is_laid_out_differently) {
         return "pass contiguous arrays, or shapes = calque::shape_policy::relax";
     }
     return "a larger capacity";

@@ -249,7 +249,7 @@ private:
             p.for_each_trace(
                 [](void* context, described_key const& before) {
                     auto& b = *static_cast<closest*>(context);
-                    double const distance = key_comparison(b.key, before, b.names).distance();
+                    double const distance = key_comparison(b.key, before, b.names, nullptr).distance();
                     if (distance < b.distance) {
                         b.distance = distance;
                         b.description = before.description;
@@ -267,8 +267,7 @@ private:
             return is_first || !is_bounded ? "" : remedy_for({}, policy);
         }
         described_key const before{best.description, best.words.data()};
-        key_differences const found = key_comparison(key, before, options_.arguments).describe(out);
-        return remedy_for(found, policy);
+        return remedy_for(key_comparison(key, before, options_.arguments, &out).differences(), policy);
     }
 
     function_options const options_;
