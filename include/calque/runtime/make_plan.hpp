@@ -327,7 +327,7 @@ private:
         for (int i = first_leaf; i < end_leaf; ++i) {
             leaf_plan& leaf = out_.leaves[i];
             leaf.at = places[i - first_leaf];
-            leaf.row_stride = run_stride(steps[i - first_leaf], space, axes.first_row, axes.first_column);
+            leaf.row_stride = row_stride(out_.values[in_.schedule.leaves[i]], steps[i - first_leaf], space, axes);
             for (int axis = 0; axis < axes.first_row; ++axis) {
                 out_.leaf_outer_strides[i * out_.outer_axes + axis] = steps[i - first_leaf][axis];
             }
@@ -450,6 +450,12 @@ private:
         return true;
     }
 
+    /// From row to row of a value: 0 if it has no elements, since nothing may be added to a null pointer.
+    static constexpr std::ptrdiff_t row_stride(value_plan const& v, calque::strides const& steps, shape const& space,
+                                               axis_ranges const& axes) {
+        return v.extents.size() == 0 ? 0 : run_stride(steps, space, axes.first_row, axes.first_column);
+    }
+
     constexpr void plan_results(graph::group const& x, shape const& space, axis_ranges const& axes) {
         for (int i = 0; i < x.result_count; ++i) {
             value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
@@ -457,7 +463,7 @@ private:
             int const r = x.first_result + i;
             result_plan& result = out_.results[r];
             result.at = v.at;
-            result.row_stride = run_stride(steps, space, axes.first_row, axes.first_column);
+            result.row_stride = row_stride(v, steps, space, axes);
             for (int axis = 0; axis < axes.first_row; ++axis) {
                 out_.result_outer_strides[r * out_.outer_axes + axis] = steps[axis];
             }
