@@ -124,7 +124,8 @@ private:
         if (out_ == nullptr || ++count_ > limit) {
             return;
         }
-        static constexpr char const* subjects[] = {"", "the dtype ", "the rank ", "", "extent ", "the type ", "", "stride "};
+        static constexpr char const* subjects[] = {"",        "the dtype ", "the rank ", "",
+                                                   "extent ", "the type ",  "",          "stride "};
         bool const is_said = what == aspect::declared;
         text& out = *out_;
         out << (count_ == 1 ? "" : "; ");
