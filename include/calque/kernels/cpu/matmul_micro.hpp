@@ -2,7 +2,7 @@
 // The micro-kernel of matrix products: one tile of the result, kept in registers over the whole inner extent.
 //
 // There is one family of it for every path: unpacked, packed, transposed, with or without an epilogue. What differs is
-// only strides and where the tile is stored, so a translation unit pays for 28 functions a dtype (18 where there are 16
+// only strides and where the tile is stored, so a translation unit pays for 30 functions a dtype (18 where there are 16
 // registers).
 #pragma once
 
@@ -38,9 +38,10 @@ inline constexpr int matmul_tile_vectors = 2;
 
 /// The most rows of a tile that is `vectors` registers wide: the sums, a row of B and a broadcast fill the registers.
 constexpr int matmul_tile_rows(int vectors) {
-    return simd::register_count == 32 ? thresholds::tile_rows_of_32_registers
-           : vectors == 2             ? thresholds::tile_rows_of_16_registers
-                                      : thresholds::narrow_tile_rows_of_16_registers;
+    if (simd::register_count == 32) {
+        return vectors == 2 ? thresholds::tile_rows_of_32_registers : thresholds::narrow_tile_rows_of_32_registers;
+    }
+    return vectors == 2 ? thresholds::tile_rows_of_16_registers : thresholds::narrow_tile_rows_of_16_registers;
 }
 
 /// Computes one tile. Each element's sum runs over k in order, whatever the tile's size and alignment.
@@ -50,7 +51,10 @@ constexpr int matmul_tile_rows(int vectors) {
 template <int Rows, int Vectors, class T>
 CALQUE_INLINE void compute_tile(matmul_tile<T> const& tile) {
     constexpr int lanes = simd::lanes<T>;
-    int const last_lanes = tile.last_lanes;
+    // The empty statement keeps the count out of the vector registers, which tiles of 14 x 2 need all: g++ 12 would
+    // clamp it there, and read a row of B from the stack instead (doubles: 88 GFLOP/s instead of 131).
+    int last_lanes = tile.last_lanes;
+    asm("" : "+r"(last_lanes));
     constexpr bool masks_are_free = simd::width >= 8; // AVX2 and AVX-512: elsewhere load_n goes through memory
     auto const load = [last_lanes](T const* row, int v) CALQUE_INLINE_LAMBDA {
         bool const whole = v != Vectors - 1 || (!masks_are_free && last_lanes == lanes);

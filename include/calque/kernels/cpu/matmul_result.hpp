@@ -42,7 +42,7 @@ struct matmul_result {
 template <class T>
 class tile_writer {
 public:
-    tile_writer(matmul_result<T> result, bool is_transposed)
+    tile_writer(matmul_result<T> const& result, bool is_transposed)
         : result_(result), is_transposed_(is_transposed), is_buffered_(is_transposed || !result.is_in_memory()) {}
 
     T* place(std::ptrdiff_t i, std::ptrdiff_t j) {
