@@ -387,21 +387,36 @@ void check_static() {
         matrix<T> const a(M, K, of_a), b(K, N, layout::padded_rows), c(M, N, layout::padded_rows);
         a.randomize();
         b.randomize();
-        matmul_static<M, N, K>(a.ref(), b.data(), b.row_stride(), c.data(), c.row_stride());
+        multiply_static_tile<M, N, K>(a.ref(), b.ref(), c.data(), c.row_stride());
         CHECK(c.margins_are_intact());
         CHECK(c.padding_is_intact());
+        CHECK(same_elements(c, stored(matmul_variant::direct, a, b)));
+    }
+    if constexpr (is_product_in_registers<T>(M, N, K)) {
+        matrix<T> const a(M, K, layout::rows), b(K, N, layout::rows), c(M, N, layout::rows);
+        a.randomize();
+        b.randomize();
+        multiply_in_registers<M, N, K>(a.data(), b.data(), c.data());
+        CHECK(c.margins_are_intact());
         CHECK(same_elements(c, stored(matmul_variant::direct, a, b)));
     }
 }
 
 TEST_CASE_TEMPLATE("products of static extents have the bits of the others", T, float, double) {
+    constexpr ptrdiff_t lanes = calque::simd::lanes<T>;
     check_static<T, 1, 1, 1>();
     check_static<T, 3, 3, 3>();
     check_static<T, 4, 4, 4>();
-    check_static<T, 15, 10, 7>();
-    check_static<T, 16, 16, 16>();
-    check_static<T, 20, 70, 9>();
-    check_static<T, 33, 64, 5>();
+    check_static<T, 2, 2, 2>();
+    check_static<T, 1, 2 * lanes, 1>();
+    check_static<T, lanes, 1, 2>();
+    check_static<T, 2, lanes - 1, 2>();
+    check_static<T, 5, 2, 16>();
+    check_static<T, matmul_tile_rows(1), lanes, 7>();
+    check_static<T, matmul_tile_rows(2), 2 * lanes - 1, 9>();
+    static_assert(!is_static_tile<T>(matmul_tile_rows(2) + 1, 2 * lanes, 4) && !is_static_tile<T>(3, 3, 17));
+    static_assert(!is_static_tile<T>(3, calque::dyn, 3) && !is_static_tile<T>(3, 2 * lanes + 1, 3));
+    static_assert(!is_static_tile<int>(3, 3, 3));
 }
 
 TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {

@@ -41,6 +41,9 @@ void run(matrix& out, matrix const& x, matrix const& y) {
     calque::function(row_softmax{}).into(out, x);
     calque::function(product{}).into(out, x, y);
 }
+void run(xt::xtensor<double, 2>& out, xt::xtensor<double, 2> const& x, xt::xtensor<double, 2> const& y) {
+    calque::function(product{}).into(out, x, y);
+}
 
 /// No compiler may add these in another order, so that there are no vectors.
 float scalar_sum(float const* x, std::size_t n) {

@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/fused_columns.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/matmul_small.hpp>
 #include <calque/kernels/cpu/row_kernel.hpp>
 #include <calque/runtime/execute_control.hpp>
 #include <calque/runtime/fusion_checks.hpp>
@@ -427,6 +428,33 @@ private:
         return group<K>::step_count == 1;
     }
 
+    /// Stores a product of group `K`, or of its batch.
+    template <int K, class T>
+    CALQUE_INLINE void multiply(kernels::matrix_ref<T> const& a, kernels::matrix_ref<T> const& b, T* to,
+                                std::ptrdiff_t to_stride) const {
+        constexpr graph::graph_view g = Compiled::optimized.view();
+        constexpr graph::node n = g.nodes[group<K>::description.node];
+        constexpr shape result = g.shape(group<K>::description.node), left = g.input_shape(n, 0);
+        constexpr extent_t rows = result[result.rank - 2], columns = result[result.rank - 1];
+        constexpr extent_t depth = left[left.rank - 1];
+        group_plan const& loops = plan_.groups[K];
+        if constexpr (kernels::is_static_tile<T>(rows, columns, depth)) {
+            // A plan may have exchanged the operands, for results that lie by columns.
+            bool const is_as_known = loops.rows == rows && loops.columns == columns;
+            if constexpr (kernels::is_product_in_registers<T>(rows, columns, depth)) {
+                if (is_as_known && a.has_no_gaps(depth) && b.has_no_gaps(columns) && to_stride == columns) [[likely]] {
+                    kernels::multiply_in_registers<rows, columns, depth>(a.data, b.data, to);
+                    return;
+                }
+            }
+            if (is_as_known && loops.product == kernels::matmul_variant::direct && b.column_stride == 1) {
+                kernels::multiply_static_tile<rows, columns, depth>(a, b, to, to_stride);
+                return;
+            }
+        }
+        kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, a, b, to, to_stride, workspace());
+    }
+
     template <int K>
     struct epilogue_context {
         using kernel = kernels::fused_rows<group<K>>;
@@ -457,8 +485,7 @@ private:
         };
         if constexpr (is_plain_product<K>()) {
             result_plan const& result = plan_.results[x.first_result];
-            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
-                               reinterpret_cast<T*>(address(bases_, result.at)), loops.columns, workspace());
+            multiply<K, T>(operand(0), operand(1), reinterpret_cast<T*>(address(bases_, result.at)), loops.columns);
         } else {
             epilogue_context<K> context;
             fill<K, 2>(context.whole);
@@ -467,15 +494,13 @@ private:
         }
     }
 
-    template <class T>
-    void run_products(group_plan const& loops, moved_value const& to, moved_value const& a,
-                      moved_value const& b) const {
+    template <int K, class T>
+    void run_products(moved_value const& to, moved_value const& a, moved_value const& b) const {
         auto const matrix = [](moved_value const& x, std::ptrdiff_t i) {
             return kernels::matrix_ref<T>{reinterpret_cast<T const*>(x.data) + i * x.steps[0], x.steps[1], x.steps[2]};
         };
         for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
-            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, matrix(a, i), matrix(b, i),
-                               reinterpret_cast<T*>(to.data) + i * to.steps[0], to.steps[1], workspace());
+            multiply<K, T>(matrix(a, i), matrix(b, i), reinterpret_cast<T*>(to.data) + i * to.steps[0], to.steps[1]);
         }
     }
 
@@ -534,7 +559,7 @@ private:
         } else if constexpr (n.op == graph::code_of<graph::ops::row_numbers>) {
             number_rows(to, operand(0));
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
-            run_products<T>(plan_.groups[K], to, operand(0), operand(1));
+            run_products<K, T>(to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {

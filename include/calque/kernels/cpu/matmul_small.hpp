@@ -1,61 +1,128 @@
 // SPDX-License-Identifier: MIT
-// Products whose extents are known at compile time: tiles, masks and the inner loop's length are constants.
+// Products of small matrices whose extents the compiler knows: one tile, whose rows, masks and inner loop are constants,
+// or, if both operands and the result fit two registers each, permutations of those.
 #pragma once
 
+#include <calque/core/shape.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
 
+/// Whether the product of an M x K and a K x N matrix is one tile, and short enough for code of its own.
+template <class T>
+constexpr bool is_static_tile(extent_t m, extent_t n, extent_t k) {
+    if constexpr (simd_product<T>) {
+        return is_static(m) && is_static(n) && is_static(k) && m > 0 && n > 0 && k > 0 &&
+               k <= thresholds::most_depth_of_static_tiles && n <= detail::tile_columns<T> &&
+               m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1);
+    } else {
+        return false;
+    }
+}
+
+/// Stores the product of an M x K matrix of any strides and a K x N matrix with contiguous rows. Bit for bit the product
+/// of the variants `direct`, `transposed` and `packed`.
+template <extent_t M, extent_t N, extent_t K, class T>
+    requires(is_static_tile<T>(M, N, K))
+CALQUE_INLINE void multiply_static_tile(matrix_ref<T> const& a, matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride) {
+    constexpr int vectors = N > simd::lanes<T> ? 2 : 1;
+    compute_tile<static_cast<int>(M), vectors>(
+        matmul_tile<T>{.depth = K,
+                       .a = a.data,
+                       .a_row_stride = a.row_stride,
+                       .a_step = a.column_stride,
+                       .b = b.data,
+                       .b_step = b.row_stride,
+                       .last_lanes = static_cast<int>(N - (vectors - 1) * simd::lanes<T>),
+                       .to = c,
+                       .to_stride = c_stride});
+}
+
+/// Whether an M x K and a K x N matrix, and their product, are at most two registers each.
+template <class T>
+constexpr bool is_product_in_registers(extent_t m, extent_t n, extent_t k) {
+    return simd::has_lookup_of_pairs<T> && is_static_tile<T>(m, n, k) && m * n <= 2 * simd::lanes<T> &&
+           m * k <= 2 * simd::lanes<T> && k * n <= 2 * simd::lanes<T>;
+}
+
 namespace detail {
 
-/// One strip of a static product: `Columns` columns of the result, at most as many as a tile has.
-template <std::ptrdiff_t M, std::ptrdiff_t Columns, std::ptrdiff_t K, class T>
-CALQUE_INLINE void multiply_strip(matrix_ref<T> a, T const* b, std::ptrdiff_t b_row_stride, T* c,
-                                  std::ptrdiff_t c_stride) {
-    constexpr int vectors = Columns > simd::lanes<T> ? 2 : 1;
-    constexpr std::ptrdiff_t tile_rows = balanced(M, matmul_tile_rows(vectors));
-    matmul_tile<T> tile{.depth = K,
-                        .a = a.data,
-                        .a_row_stride = a.row_stride,
-                        .a_step = a.column_stride,
-                        .b = b,
-                        .b_step = b_row_stride,
-                        .last_lanes = static_cast<int>(Columns - (vectors - 1) * simd::lanes<T>),
-                        .to = c,
-                        .to_stride = c_stride};
-    for (std::ptrdiff_t i = 0; i + tile_rows <= M; i += tile_rows) {
-        compute_tile<static_cast<int>(tile_rows), vectors>(tile);
-        tile.a += tile_rows * a.row_stride;
-        tile.to += tile_rows * c_stride;
+/// The first `Count` elements at `p` in a register.
+template <extent_t Count, class T>
+CALQUE_INLINE simd::reg<T> load_first(T const* p) {
+    if constexpr (Count >= simd::lanes<T>) {
+        return simd::load(p);
+    } else if constexpr (Count > 0) {
+        return simd::load_n(p, static_cast<int>(Count));
+    } else {
+        return simd::splat(T(0));
     }
-    if constexpr (M % tile_rows != 0) {
-        compute_tile<static_cast<int>(M % tile_rows), vectors>(tile);
+}
+
+/// `Count` elements in two registers.
+template <extent_t Count, class T>
+struct register_pair {
+    static constexpr int lanes = simd::lanes<T>;
+
+    CALQUE_INLINE explicit register_pair(T const* p)
+        : low_(load_first<Count>(p)), high_(load_first<Count - lanes>(p + (Count > lanes ? lanes : 0))) {}
+
+    template <std::array<int, lanes> Places>
+    CALQUE_INLINE simd::reg<T> at() const {
+        return simd::indices<lanes>(
+            [this](auto... lane)
+                CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(low_, high_, Places[lane.value]...); });
     }
+
+private:
+    simd::reg<T> low_, high_;
+};
+
+/// For each lane of a register that begins at an element of a result of `columns` columns: where an operand has what the
+/// lane needs, `of_row` elements from row to row and `of_column` from column to column.
+template <int Lanes>
+constexpr std::array<int, Lanes> places(extent_t first, extent_t size, extent_t columns, extent_t of_row,
+                                        extent_t of_column, extent_t start) {
+    std::array<int, Lanes> result{};
+    for (extent_t lane = 0; lane < Lanes; ++lane) {
+        extent_t const element = std::min(first + lane, size - 1);
+        result[static_cast<std::size_t>(lane)] =
+            static_cast<int>(start + element / columns * of_row + element % columns * of_column);
+    }
+    return result;
 }
 
 } // namespace detail
 
-/// Stores the product of an M x K matrix of any strides and a K x N matrix with contiguous rows. Each extent is 1 or
-/// more.
-///
-/// Bit for bit the product of the variants `direct`, `transposed` and `packed`. Every set of extents is code of its
-/// own: meant for products of up to 64 x 64 matrices, where it is faster than a plan.
-template <std::ptrdiff_t M, std::ptrdiff_t N, std::ptrdiff_t K, simd_product T>
-CALQUE_INLINE void matmul_static(matrix_ref<T> a, T const* b, std::ptrdiff_t b_row_stride, T* c,
-                                 std::ptrdiff_t c_stride) {
-    constexpr std::ptrdiff_t width = detail::tile_columns<T>;
-    constexpr std::ptrdiff_t whole = N / width * width;
-    for (std::ptrdiff_t j = 0; j < whole; j += width) {
-        detail::multiply_strip<M, width, K>(a, b + j, b_row_stride, c + j, c_stride);
-    }
-    if constexpr (N != whole) {
-        detail::multiply_strip<M, N - whole, K>(a, b + whole, b_row_stride, c + whole, c_stride);
-    }
+/// Stores such a product of matrices without gaps: permutations bring the elements of A and B that a register of the
+/// result needs to their lanes. Bit for bit the product of the other variants.
+template <extent_t M, extent_t N, extent_t K, class T>
+    requires(is_product_in_registers<T>(M, N, K))
+CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
+    constexpr int lanes = simd::lanes<T>;
+    constexpr int size = static_cast<int>(M * N);
+    detail::register_pair<M * K, T> const left(a);
+    detail::register_pair<K * N, T> const right(b);
+    simd::unroll<(size + lanes - 1) / lanes>([&](auto r) CALQUE_INLINE_LAMBDA {
+        constexpr int first = r * lanes;
+        simd::reg<T> sum = simd::splat(T(0));
+        simd::unroll<static_cast<int>(K)>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr auto of_left = detail::places<lanes>(first, size, N, K, 0, k);
+            constexpr auto of_right = detail::places<lanes>(first, size, N, 0, 1, k * N);
+            sum = simd::fma(left.template at<of_left>(), right.template at<of_right>(), sum);
+        });
+        if constexpr (size - first >= lanes) {
+            simd::store(c + first, sum);
+        } else {
+            simd::store_n(c + first, sum, size - first);
+        }
+    });
 }
 
 } // namespace kernels

@@ -32,6 +32,7 @@ struct matrix_ref {
         return data + i * row_stride + j * column_stride;
     }
     constexpr matrix_strides strides() const { return {row_stride, column_stride}; }
+    constexpr bool has_no_gaps(std::ptrdiff_t columns) const { return column_stride == 1 && row_stride == columns; }
     constexpr matrix_ref transposed() const { return {data, column_stride, row_stride}; }
 };
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Products of small matrices whose extents the compiler knows, through functions: every layout of the operands and of
+// the result, aliases and batches, against loops. (The kernels by themselves: matmul_kernel_test.cpp.)
+#include <calque/calque.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+using calque::array_view;
+using calque::with_shape;
+
+inline constexpr auto product = [](auto a, auto b) { return matmul(a, b); };
+
+/// Elements in memory of `size`, whole numbers, so that sums are exact in any order.
+template <class T>
+std::vector<T> whole_numbers(std::ptrdiff_t size, int seed) {
+    std::vector<T> x(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<T>((static_cast<int>(i) * 7 + seed) % 11 - 5);
+    }
+    return x;
+}
+
+struct matrix_layout {
+    std::ptrdiff_t row, column; // strides
+};
+
+/// The product of matrices with these strides, by `f`, is that of loops; what lies between elements of C stays.
+template <class T, std::ptrdiff_t M, std::ptrdiff_t N, std::ptrdiff_t K>
+void check(matrix_layout of_a, matrix_layout of_b, matrix_layout of_c) {
+    static auto const f = calque::function(product, {.max_warnings = 0});
+    auto const a = whole_numbers<T>(200, 1), b = whole_numbers<T>(200, 4);
+    std::vector<T> c(200, T(77)), expected = c;
+    for (std::ptrdiff_t i = 0; i < M; ++i) {
+        for (std::ptrdiff_t j = 0; j < N; ++j) {
+            T sum = 0;
+            for (std::ptrdiff_t k = 0; k < K; ++k) {
+                sum += a[static_cast<std::size_t>(i * of_a.row + k * of_a.column)] *
+                       b[static_cast<std::size_t>(k * of_b.row + j * of_b.column)];
+            }
+            expected[static_cast<std::size_t>(i * of_c.row + j * of_c.column)] = sum;
+        }
+    }
+    array_view const left(a.data(), {M, K}, {of_a.row, of_a.column});
+    array_view const right(b.data(), {K, N}, {of_b.row, of_b.column});
+    array_view result(c.data(), {M, N}, {of_c.row, of_c.column});
+    f.into(result, with_shape<M, K>(left), with_shape<K, N>(right));
+    CHECK(c == expected);
+}
+
+template <class T, std::ptrdiff_t M, std::ptrdiff_t N, std::ptrdiff_t K>
+void check_layouts() {
+    CAPTURE(M);
+    CAPTURE(N);
+    CAPTURE(K);
+    for (matrix_layout const a : {matrix_layout{K, 1}, {1, M}, {K + 3, 1}, {2 * K, 2}}) {
+        for (matrix_layout const b : {matrix_layout{N, 1}, {1, K}, {N + 1, 1}, {2 * N, 2}}) {
+            for (matrix_layout const c : {matrix_layout{N, 1}, {1, M}, {N + 2, 1}}) {
+                check<T, M, N, K>(a, b, c);
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("products of known extents, in every layout", T, float, double) {
+    check_layouts<T, 3, 3, 3>();
+    check_layouts<T, 4, 4, 4>();
+    check_layouts<T, 3, 2, 4>();
+    check_layouts<T, 1, 5, 2>();
+    check_layouts<T, 5, 9, 3>();
+}
+
+TEST_CASE("a product may be written to its own operand") {
+    using matrix = xt::xtensor_fixed<float, xt::xshape<3, 3>>;
+    matrix a = {{1, 2, 3}, {4, 5, 6}, {7, 8, 10}};
+    matrix const b = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}, expected = {{3, 1, 2}, {6, 4, 5}, {10, 7, 8}};
+    auto const f = calque::function(product);
+    f.into(a, a, b);
+    CHECK(a == expected);
+}
+
+TEST_CASE_TEMPLATE("batches of small matrices", T, float, double) {
+    for (std::size_t const count : std::vector<std::size_t>{0, 1, 5, 1000}) {
+        xt::xtensor<T, 3> a = xt::zeros<T>({count, std::size_t(3), std::size_t(4)});
+        xt::xtensor<T, 3> b = xt::zeros<T>({count, std::size_t(4), std::size_t(2)}), c;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            a.data()[i] = static_cast<T>(i % 13) - 6;
+        }
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            b.data()[i] = static_cast<T>(i % 7) - 3;
+        }
+        static auto const f = calque::function(product);
+        c = f(with_shape<calque::dim("n"), 3, 4>(a), with_shape<calque::dim("n"), 4, 2>(b));
+        bool is_equal = c.size() == count * 6;
+        for (std::size_t n = 0; n < count; ++n) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                for (std::size_t j = 0; j < 2; ++j) {
+                    T sum = 0;
+                    for (std::size_t k = 0; k < 4; ++k) {
+                        sum += a(n, i, k) * b(n, k, j);
+                    }
+                    is_equal = is_equal && c(n, i, j) == sum;
+                }
+            }
+        }
+        CHECK(is_equal);
+    }
+}
+
+} // namespace
