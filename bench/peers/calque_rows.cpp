@@ -3,6 +3,8 @@
 
 #include "xtensor_data.hpp"
 
+#include <cstdint>
+#include <tuple>
 #include <utility>
 
 namespace {
@@ -37,6 +39,9 @@ inline constexpr auto plus_transpose = [](auto x, auto y) { return x + transpose
 inline constexpr auto product = [](auto x, auto y) { return matmul(x, y); };
 inline constexpr auto value_and_gradient =
     calque::value_and_grad([](auto a, auto b, auto c) { return sum(tanh(a * b + c)); });
+inline constexpr auto cross_entropy = calque::value_and_grad([](auto z, auto labels) {
+    return calque::mean(calque::logsumexp<-1>(z) - calque::sum<-1>(z * calque::one_hot(labels, z)));
+});
 
 void add_chains() {
     for (std::size_t const n : rows::chain_sizes) {
@@ -90,6 +95,15 @@ void add_products() {
 }
 
 void add_gradients() {
+    for (rows::extents const n : rows::cross_entropy_sizes) {
+        xt::xtensor<std::int32_t, 1> labels = xt::zeros<std::int32_t>({n.rows});
+        for (std::size_t row = 0; row < n.rows; ++row) {
+            labels(row) = rows::label_of(row, n.columns);
+        }
+        rows::add(rows::name_of("cross-entropy and gradient", n), n.size(),
+                  [f = calque::function(cross_entropy), z = numbers(n, 0), labels, value = 0.f,
+                   gradient = numbers(n, 1)]() mutable { f.into(std::tie(value, gradient), z, labels); });
+    }
     for (std::size_t const n : rows::gradient_sizes) {
         rows::add(rows::name_of("value+grad of sum(tanh(a*b+c))", n), n,
                   [f = calque::function(value_and_gradient), a = numbers(n, 0), b = numbers(n, 1), c = numbers(n, 2),

@@ -67,6 +67,24 @@ void add_rows() {
             }
         });
     }
+    for (rows::extents const n : rows::cross_entropy_sizes) {
+        rows::add(rows::name_of("cross-entropy and gradient", n), n.size(),
+                  [z = numbers(n, 0), gradient = numbers(n, 1)]() mutable {
+                      float loss = 0;
+                      float const share = 1.f / static_cast<float>(z.rows());
+                      for (index i = 0; i < z.rows(); ++i) {
+                          auto const label = static_cast<index>(rows::label_of(
+                              static_cast<std::size_t>(i), static_cast<std::size_t>(z.cols())));
+                          float const largest = z.row(i).maxCoeff();
+                          gradient.row(i) = (z.row(i) - largest).exp();
+                          float const sum = gradient.row(i).sum();
+                          gradient.row(i) *= share / sum;
+                          gradient(i, label) -= share;
+                          loss += largest + std::log(sum) - z(i, label);
+                      }
+                      benchmark::DoNotOptimize(loss * share);
+                  });
+    }
     for (rows::extents const n : rows::square) {
         table const x = numbers(n, 0), y = numbers(n, 1);
         rows::add(rows::name_of("layer norm", n), n.size(), [=, out = x]() mutable {

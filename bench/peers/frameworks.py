@@ -23,8 +23,10 @@ CHAINS = (1000, 100000, 10000000)
 SOFTMAX = ((64, 1000), (1000, 1000), (4096, 64), (4096, 10))
 PRODUCTS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 GRADIENTS = (1000, 1000000)
+CROSS_ENTROPIES = ((1000, 1000), (4096, 10))
 PIXELS, HIDDEN, CLASSES = 64, 128, 10
 NEW_SHAPES = range(10, 16)
+TRAINING = (((5, 10), (10,)), ((784, 128, 10), (10, 30, 64, 256)))  # layers and batches
 
 
 def numbers(*extents, seed=0):
@@ -63,6 +65,10 @@ class NumPy:
     def wait(self, x):
         return x
 
+    def training(self, weights, biases, images, labels):
+        """A function that takes one step of Adam on a batch, with relu between the layers; None if there is none."""
+        return None
+
     def rows(self):
         def sigmoid(x):
             return 1 / (1 + np.exp(-x))
@@ -81,7 +87,7 @@ class NumPy:
             return np.log(np.exp(x - m).sum(-1)) + m[:, 0]
 
         return dict(sigmoid=sigmoid, tanh=np.tanh, exp=np.exp, sum=np.sum, softmax=softmax, layer_norm=layer_norm,
-                    logsumexp=logsumexp, matmul=np.matmul, transpose=np.transpose, value_and_grad=None)
+                    logsumexp=logsumexp, matmul=np.matmul, transpose=np.transpose, value_and_grad=None, cross_entropy=None)
 
 
 class Jax(NumPy):
@@ -100,6 +106,38 @@ class Jax(NumPy):
 
     def wait(self, x):
         return self.jax.block_until_ready(x)
+
+    def training(self, weights, biases, images, labels):
+        jax, jnp = self.jax, self.jax.numpy
+        x, y = self.array(images), self.array(labels)
+        net = [(self.array(w), self.array(b)) for w, b in zip(weights, biases)]
+        zeros = jax.tree.map(jnp.zeros_like, net)
+        state = net, zeros, jax.tree.map(jnp.copy, zeros), jnp.float32(0)
+
+        def loss(net, x, y):
+            h = x
+            for i, (w, b) in enumerate(net):
+                h = h @ w + b if i == 0 else jax.nn.relu(h) @ w + b
+            return (jax.nn.logsumexp(h, -1) - jnp.take_along_axis(h, y[:, None], 1)[:, 0]).mean()
+
+        def step(state, x, y):
+            net, mean, variance, count = state
+            value, gradient = jax.value_and_grad(loss)(net, x, y)
+            count += 1
+            c1, c2 = 1 - 0.9**count, 1 - 0.999**count
+            mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradient)
+            variance = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, variance, gradient)
+            net = jax.tree.map(lambda p, m, v: p - 1e-3 * (m / c1) / (jnp.sqrt(v / c2) + 1e-8), net, mean, variance)
+            return (net, mean, variance, count), value
+
+        compiled = jax.jit(step, donate_argnums=0)
+
+        def run():
+            nonlocal state
+            state, value = compiled(state, x, y)
+            self.wait(value)
+
+        return run
 
     def rows(self):
         jax, jnp = self.jax, self.jax.numpy
@@ -127,7 +165,9 @@ class Jax(NumPy):
         return dict(train_step=train_step, sigmoid=jax.nn.sigmoid, tanh=jnp.tanh, exp=jnp.exp, sum=jnp.sum,
                     softmax=lambda x: jax.nn.softmax(x, -1), layer_norm=layer_norm,
                     logsumexp=lambda x: jax.nn.logsumexp(x, -1), matmul=jnp.matmul, transpose=jnp.transpose,
-                    value_and_grad=jax.value_and_grad(lambda a, b, c: jnp.tanh(a * b + c).sum()))
+                    value_and_grad=jax.value_and_grad(lambda a, b, c: jnp.tanh(a * b + c).sum()),
+                    cross_entropy=jax.value_and_grad(lambda z, y: (
+                        jax.nn.logsumexp(z, -1) - jnp.take_along_axis(z, y[:, None], 1)[:, 0]).mean()))
 
 
 class Torch(NumPy):
@@ -141,6 +181,23 @@ class Torch(NumPy):
     def array(self, x):
         return self.torch.from_numpy(np.ascontiguousarray(x))
 
+    def training(self, weights, biases, images, labels):
+        torch = self.torch
+        torch.set_flush_denormal(True)
+        x, y = self.array(images), self.array(labels.astype(np.int64))
+        net = [self.array(a).requires_grad_() for layer in zip(weights, biases) for a in layer]
+        adam = torch.optim.Adam(net, 1e-3, fused=True)
+
+        def run():
+            h = torch.addmm(net[1], x, net[0])
+            for w, b in zip(net[2::2], net[3::2]):
+                h = torch.addmm(b, torch.relu(h), w)
+            adam.zero_grad()
+            torch.nn.functional.cross_entropy(h, y).backward()
+            adam.step()
+
+        return run
+
     def rows(self):
         torch = self.torch
 
@@ -149,7 +206,12 @@ class Torch(NumPy):
             y = torch.tanh(a * b + c).sum()
             return y, torch.autograd.grad(y, a)[0]
 
-        return dict(sigmoid=torch.sigmoid, tanh=torch.tanh, exp=torch.exp, sum=torch.sum,
+        def cross_entropy(z, y):
+            z = z.detach().requires_grad_()
+            value = torch.nn.functional.cross_entropy(z, y.long())
+            return value, torch.autograd.grad(value, z)[0]
+
+        return dict(cross_entropy=cross_entropy, sigmoid=torch.sigmoid, tanh=torch.tanh, exp=torch.exp, sum=torch.sum,
                     softmax=lambda x: torch.softmax(x, -1),
                     layer_norm=lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
                     logsumexp=lambda x: torch.logsumexp(x, -1), matmul=torch.matmul, transpose=lambda x: x.T,
@@ -172,6 +234,29 @@ class TensorFlow(NumPy):
     def trace(self, fn, is_dynamic=False):
         return self.tf.function(fn, reduce_retracing=is_dynamic)
 
+    def training(self, weights, biases, images, labels):
+        tf = self.tf
+        x, y = self.array(images), self.array(labels)
+        net = [tf.Variable(a) for layer in zip(weights, biases) for a in layer]
+        moments = [(tf.Variable(tf.zeros_like(p)), tf.Variable(tf.zeros_like(p))) for p in net]
+        count = tf.Variable(0.0)
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                h = x @ net[0] + net[1]
+                for w, b in zip(net[2::2], net[3::2]):
+                    h = tf.nn.relu(h) @ w + b
+                value = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, h))
+            count.assign_add(1.0)
+            for p, (m, v), g in zip(net, moments, tape.gradient(value, net)):
+                tf.raw_ops.ResourceApplyAdam(var=p.handle, m=m.handle, v=v.handle, beta1_power=0.9**count,
+                                             beta2_power=0.999**count, lr=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8,
+                                             grad=g)
+            return value
+
+        return lambda: step(x, y).numpy()
+
     def rows(self):
         tf = self.tf
 
@@ -184,6 +269,12 @@ class TensorFlow(NumPy):
                 tape.watch(a)
                 y = tf.reduce_sum(tf.tanh(a * b + c))
             return y, tape.gradient(y, a)
+
+        def cross_entropy(z, y):
+            with tf.GradientTape() as tape:
+                tape.watch(z)
+                value = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, z))
+            return value, tape.gradient(value, z)
 
         def train_step(net, mean, variance, step, images, labels, batch):
             x, y = tf.gather(images, batch), tf.gather(labels, batch)
@@ -199,7 +290,7 @@ class TensorFlow(NumPy):
             net = [p - 1e-3 * (m / c1) / (tf.sqrt(v / c2) + 1e-8) for p, m, v in zip(net, mean, variance)]
             return net, mean, variance, value
 
-        return dict(train_step=train_step, sigmoid=tf.sigmoid, tanh=tf.tanh, exp=tf.exp,
+        return dict(train_step=train_step, cross_entropy=cross_entropy, sigmoid=tf.sigmoid, tanh=tf.tanh, exp=tf.exp,
                     sum=lambda x, axis=None: tf.reduce_sum(x, axis), softmax=lambda x: tf.nn.softmax(x, -1),
                     layer_norm=layer_norm, logsumexp=lambda x: tf.reduce_logsumexp(x, -1), matmul=tf.matmul,
                     transpose=tf.transpose, value_and_grad=value_and_grad)
@@ -237,6 +328,11 @@ def measure(library):
     for n in PRODUCTS:
         add(f"matmul/{n}", 2 * n**3, of["matmul"], numbers(n, n), numbers(n, n, seed=1))
     add("matmul/30x784x128", 2 * 30 * 784 * 128, of["matmul"], numbers(30, 784), numbers(784, 128))
+    for rows, columns in CROSS_ENTROPIES:
+        if of["cross_entropy"] is not None:
+            labels = (np.arange(rows) * 7 % columns).astype(np.int32)
+            add(f"cross-entropy and gradient/{rows}x{columns}", rows * columns, of["cross_entropy"],
+                numbers(rows, columns), labels)
     for n in GRADIENTS:
         if of["value_and_grad"] is not None:
             a, b, c = (numbers(n, seed=seed) for seed in range(3))
@@ -307,10 +403,24 @@ def measure_calls(library):
     return result
 
 
+def measure_training(library):
+    result = {}
+    for layers, batches in TRAINING:
+        for batch in batches:
+            weights = [numbers(*extents, seed=1) / 60 for extents in itertools.pairwise(layers)]
+            biases = [numbers(n, seed=2) / 60 for n in layers[1:]]
+            labels = (np.arange(batch) * 7 % layers[-1]).astype(np.int32)
+            run = library.training(weights, biases, numbers(batch, layers[0]) / 3, labels)
+            if run is not None:
+                name = "-".join(map(str, layers))
+                result[f"train step {name} of {batch} rows"] = 1e9 * seconds(run)
+    return result
+
+
 LIBRARIES = {"numpy": NumPy, "jax": Jax, "torch": Torch, "tensorflow": TensorFlow}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in LIBRARIES:
         sys.exit(__doc__)
     library = LIBRARIES[sys.argv[1]]()
-    print(json.dumps(measure(library) | measure_calls(library)))
+    print(json.dumps(measure(library) | measure_calls(library) | measure_training(library)))

@@ -36,6 +36,11 @@ void add(std::string const& name, std::size_t items, Run run) {
     });
 }
 
+/// The class of a row in rows of cross-entropies.
+inline int label_of(std::size_t row, std::size_t classes) {
+    return static_cast<int>(row * 7 % classes);
+}
+
 struct extents {
     std::size_t rows;
     std::size_t columns;
@@ -53,6 +58,7 @@ inline constexpr std::array<std::size_t, 3> chain_sizes{1000, 100000, 10000000};
 inline constexpr std::array<std::size_t, 1> function_sizes{100000};
 inline constexpr std::array<std::size_t, 2> sum_sizes{100000, 10000000};
 inline constexpr std::array<extents, 4> softmax_sizes{extents{64, 1000}, {1000, 1000}, {4096, 64}, {4096, 10}};
+inline constexpr std::array<extents, 2> cross_entropy_sizes{extents{1000, 1000}, {4096, 10}};
 inline constexpr std::array<extents, 1> square{extents{1000, 1000}};
 inline constexpr std::array<std::size_t, 9> product_sizes{4, 8, 16, 32, 64, 128, 256, 512, 1024};
 inline constexpr std::array<std::size_t, 2> gradient_sizes{1000, 1000000};

@@ -93,7 +93,8 @@ public:
         return !fit && would_lose_resizing(p, outputs, function_name);
     }
 
-    static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
+    /// Inline, lest g++ merges those of plans with other numbers of outputs and warns of the greater index.
+    CALQUE_INLINE static constexpr extent_t const* extents_of(plan const& p, std::size_t output) {
         return p.outputs[output].extents.extents;
     }
 
