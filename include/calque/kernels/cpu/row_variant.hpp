@@ -63,7 +63,8 @@ struct row_traits {
     constexpr extent_t first_long_row() const {
         constexpr extent_t least = thresholds::long_light_row_groups * simd::width;
         if (is_light) {
-            return least;
+            // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
+            return is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
         }
         int const percent = !is_costly ? thresholds::percent_of_a_moved_array
                             : is_wide  ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
@@ -74,13 +75,21 @@ struct row_traits {
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
-    /// if lanes run along the columns. `may_be_long`: there is a kernel for that.
+    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of light rows by itself, whose
+    /// steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
         if (!may_be_short || (may_be_long && columns >= first_long_row())) {
             return {};
         }
         constexpr extent_t group = simd::width;
         constexpr extent_t block = group * thresholds::groups_of_short_rows;
+        if (is_light) {
+            extent_t const of_rows = group * (columns + in_lanes(thresholds::columns_of_a_group_of_light_rows)) *
+                                     thresholds::percent_of_a_block_of_rows / 100;
+            extent_t const rest = rows % block;
+            extent_t const wide = of_rows < rest * (group + once_a_row) ? rows : rows - rest;
+            return {wide, wide};
+        }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
         extent_t const of_a_long_row = columns + once_a_row - saved;

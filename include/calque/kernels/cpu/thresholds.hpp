@@ -99,9 +99,11 @@ inline constexpr std::ptrdiff_t most_columns_joined = 128;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 
-/// A row program of one walk runs with lanes along the rows below so many groups of columns. Measured of 100 and 1000
-/// rows, sums, maxima and means of squares, always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over
-/// 32 to 47 (as long as each row read its strides again); lanes along the columns from 6 columns on: 1.2 to 1.9.
+/// A row program of one walk runs with lanes along the rows below so many groups of columns; of 8 bytes and with
+/// AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares, always so below 3
+/// groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its strides again);
+/// doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on: 1.2 to 1.9,
+/// doubles over 5 to 7 with AVX2 1.1 to 1.6.
 inline constexpr int long_light_row_groups = 1;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more in tiles, for each array that is broadcast or kept for a later walk, and twice that for one
@@ -129,12 +131,15 @@ inline constexpr int groups_of_short_rows = 2;
 /// columns each row's reductions, what it computes once, in instructions a column, and what it saves if its columns
 /// fill a block; for a lane a row each group of rows, and two groups in lockstep in hundredths of one. Measured: sums
 /// of rows, softmax, layer norm and cross-entropy with its gradient, 1 to 32 rows of 4 to 127 columns, each way. What
-/// these figures choose takes 1.014 times the least time on average, 1.054 without a kernel for one group.
+/// these figures choose takes 1.014 times the least time on average, 1.054 without a kernel for one group. (A group of
+/// one walk takes as long as two in lockstep: with its kernel, 20 rows of sums, maxima and means of squares took 1.1 to
+/// 1.5.)
 inline constexpr int columns_of_a_fold = 12;
 inline constexpr int columns_of_a_fold_of_costly_rows = 18;
 inline constexpr std::ptrdiff_t instructions_of_a_column = 4;
 inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
 inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 5;
+inline constexpr std::ptrdiff_t columns_of_a_group_of_light_rows = 16;
 inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
 
 /// Rows folded in registers before they are added to the totals of a column reduction, and groups of columns beside
