@@ -101,7 +101,7 @@ constexpr std::array<int, Lanes> places(extent_t first, extent_t size, extent_t 
 } // namespace detail
 
 /// Stores such a product of matrices without gaps: permutations bring the elements of A and B that a register of the
-/// result needs to their lanes. Bit for bit the product of the other variants.
+/// result needs to their lanes. Each element's sum runs over k in order, as in a tile.
 template <extent_t M, extent_t N, extent_t K, class T>
     requires(is_product_in_registers<T>(M, N, K))
 CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
