@@ -44,16 +44,23 @@ private:
     using T = step_element<Group, reduction>;
     static constexpr T identity = Op::template identity<T>;
 
-    /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
-    /// block.
-    static constexpr bool is_light() {
-        int cost = 0; // instructions a register
+    /// Instructions a register of columns, but for its fold.
+    static constexpr int cost() {
+        int result = 0;
         for (int i = 0; i < reduction; ++i) {
             graph::step const& s = Group::steps()[i];
-            cost += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+            result += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
         }
-        return cost <= thresholds::cost_of_a_light_fold;
+        return result;
     }
+    /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
+    /// block.
+    static constexpr bool is_light() { return cost() <= thresholds::cost_of_a_light_fold; }
+    /// The groups of columns whose totals may lie in registers for all rows.
+    static constexpr int groups_in_registers = [] {
+        bool const is_sum = cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
+        return !is_light() ? 1 : is_sum && simd::register_count == 32 ? 2 * groups_at_once : groups_at_once;
+    }();
 
     // (A light fold of some dozen columns walks down them as fast as it loads.)
     static constexpr std::ptrdiff_t most_light_columns =
@@ -106,8 +113,7 @@ private:
             simd::pack<T, groups> const none(identity);
             detail::store<masked>(kernel.totals() + j, none, n);
         });
-        constexpr int one_block = (is_light() ? groups_at_once : 1) * simd::width;
-        std::ptrdiff_t const step = columns <= one_block ? rows_halved : rows_at_once;
+        std::ptrdiff_t const step = columns <= groups_in_registers * simd::width ? rows_halved : rows_at_once;
         for (std::ptrdiff_t i = first; i < end; i += step) {
             std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
             for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
@@ -147,14 +153,15 @@ private:
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
         constexpr std::ptrdiff_t block = groups_at_once * simd::width;
+        bool const is_wide = groups_in_registers <= groups_at_once || columns > groups_in_registers * simd::width;
         std::ptrdiff_t j = 0;
-        for (; j + block <= columns; j += block) {
+        for (; is_wide && j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
         if constexpr (is_light()) {
             int const left = static_cast<int>(columns - j);
             int const groups = (left + simd::width - 1) / simd::width;
-            simd::unroll<groups_at_once>([&](auto g) CALQUE_INLINE_LAMBDA {
+            simd::unroll<groups_in_registers>([&](auto g) CALQUE_INLINE_LAMBDA {
                 if (groups == g + 1) {
                     f(std::true_type{}, std::integral_constant<int, g + 1>{}, j, left);
                 }
