@@ -75,7 +75,8 @@ TEST_CASE("columns of every number of rows and of columns") {
 }
 
 TEST_CASE("columns behind the last block, of narrow and wide elements") {
-    for (std::size_t const n : {1u, 8u, 9u, 16u, 17u, 31u, 32u, 33u, 48u, 49u, 63u, 64u, 80u, 97u, 113u, 127u, 128u, 129u}) {
+    for (std::size_t const n : {1u, 8u, 9u, 16u, 17u, 31u, 32u, 33u, 48u, 49u, 63u, 64u, 80u, 97u, 113u, 127u, 128u,
+                                129u}) {
         CAPTURE(n);
         xtensor<bool, 2> flags = xt::zeros<bool>({19, static_cast<int>(n)});
         xtensor<calque::half, 2> halves(flags.shape());
