@@ -151,7 +151,7 @@ template <class T, int N>
 void run_static(benchmark::State& state) {
     auto const a = make_array<T>(N * N), b = make_array<T>(N * N), c = make_array<T>(N * N);
     for (auto _ : state) {
-        multiply_static_tile<N, N, N>(matrix_ref<T>{a.get(), N, 1}, matrix_ref<T>{b.get(), N, 1}, c.get(), N);
+        multiply_known_tile<N, N, N>(matrix_ref<T>{a.get(), N, 1}, matrix_ref<T>{b.get(), N, 1}, c.get(), N);
         benchmark::ClobberMemory();
     }
     report(state, N, N, N);

@@ -387,7 +387,7 @@ void check_static() {
         matrix<T> const a(M, K, of_a), b(K, N, layout::padded_rows), c(M, N, layout::padded_rows);
         a.randomize();
         b.randomize();
-        multiply_static_tile<M, N, K>(a.ref(), b.ref(), c.data(), c.row_stride());
+        multiply_known_tile<M, N, K>(a.ref(), b.ref(), c.data(), c.row_stride());
         CHECK(c.margins_are_intact());
         CHECK(c.padding_is_intact());
         CHECK(same_elements(c, stored(matmul_variant::direct, a, b)));
@@ -414,9 +414,9 @@ TEST_CASE_TEMPLATE("products of static extents have the bits of the others", T, 
     check_static<T, 5, 2, 16>();
     check_static<T, matmul_tile_rows(1), lanes, 7>();
     check_static<T, matmul_tile_rows(2), 2 * lanes - 1, 9>();
-    static_assert(!is_static_tile<T>(matmul_tile_rows(2) + 1, 2 * lanes, 4) && !is_static_tile<T>(3, 3, 17));
-    static_assert(!is_static_tile<T>(3, calque::dyn, 3) && !is_static_tile<T>(3, 2 * lanes + 1, 3));
-    static_assert(!is_static_tile<int>(3, 3, 3));
+    static_assert(!is_known_tile<T>(matmul_tile_rows(2) + 1, 2 * lanes, 4) && !is_known_tile<T>(3, 3, 17));
+    static_assert(!is_known_tile<T>(3, calque::dyn, 3) && !is_known_tile<T>(3, 2 * lanes + 1, 3));
+    static_assert(!is_known_tile<int>(3, 3, 3));
 }
 
 TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -72,6 +74,23 @@ TEST_CASE_TEMPLATE("products of known extents, in every layout", T, float, doubl
     check_layouts<T, 3, 2, 4>();
     check_layouts<T, 1, 5, 2>();
     check_layouts<T, 5, 9, 3>();
+}
+
+TEST_CASE("a plan says how it computes a small product") {
+    auto const f = calque::function(product, {.max_warnings = 0});
+    std::vector<double> const memory(400);
+    auto const text_of = [&](auto rows_and_depth, std::ptrdiff_t row_of_a, std::ptrdiff_t column_of_a) {
+        constexpr std::ptrdiff_t n = decltype(rows_and_depth)::value;
+        return f.plan(with_shape<n, n>(array_view(memory.data(), {n, n}, {row_of_a, column_of_a})),
+                      with_shape<n, n>(array_view(memory.data(), {n, n})))
+            .text();
+    };
+    auto const has = [](std::string const& text, char const* what) { return text.find(what) != std::string::npos; };
+    constexpr bool permutes = calque::simd::has_lookup_of_pairs<double> && calque::simd::lanes<double> >= 8;
+    CHECK(has(text_of(std::integral_constant<int, 4>(), 4, 1), permutes ? "(in registers)" : "(one tile)"));
+    CHECK(has(text_of(std::integral_constant<int, 4>(), 9, 1), "(one tile)"));
+    CHECK(has(text_of(std::integral_constant<int, 4>(), 1, 4), "(one tile)"));
+    CHECK(!has(text_of(std::integral_constant<int, 17>(), 17, 1), "(one tile)"));
 }
 
 TEST_CASE("a product may be written to its own operand") {

@@ -223,7 +223,12 @@ private:
         if constexpr (x.kind == graph::group_kind::product ||
                       (x.kind == graph::group_kind::movement && n.op == graph::code_of<graph::ops::batch_matmul>)) {
             using T = type_of<n.type>;
-            kernels::matmul_variant const variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
+            using known = known_product<K>;
+            kernels::matmul_variant variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
+            // A plan may have exchanged the operands, for results that lie by columns.
+            if (known::is_stored && rows == known::rows && columns == known::columns) {
+                variant = kernels::choose_known_matmul<known::rows, known::columns, known::depth, T>(a, b, variant);
+            }
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
         } else {
             return {};
@@ -428,31 +433,27 @@ private:
         return group<K>::step_count == 1;
     }
 
+    /// What the compiler knows of the product of group `K`, or of those of its batch.
+    template <int K>
+    struct known_product {
+        static constexpr graph::graph_view g = Compiled::optimized.view();
+        static constexpr graph::group const& of = group<K>::description;
+        static constexpr shape result = g.shape(of.node), left = g.input_shape(g.nodes[of.node], 0);
+        static constexpr extent_t rows = result[result.rank - 2], columns = result[result.rank - 1];
+        static constexpr extent_t depth = left[left.rank - 1];
+        static constexpr bool is_stored = of.kind == graph::group_kind::movement || is_plain_product<K>();
+    };
+
     /// Stores a product of group `K`, or of its batch.
     template <int K, class T>
     CALQUE_INLINE void multiply(kernels::matrix_ref<T> const& a, kernels::matrix_ref<T> const& b, T* to,
                                 std::ptrdiff_t to_stride) const {
-        constexpr graph::graph_view g = Compiled::optimized.view();
-        constexpr graph::node n = g.nodes[group<K>::description.node];
-        constexpr shape result = g.shape(group<K>::description.node), left = g.input_shape(n, 0);
-        constexpr extent_t rows = result[result.rank - 2], columns = result[result.rank - 1];
-        constexpr extent_t depth = left[left.rank - 1];
+        using known = known_product<K>;
         group_plan const& loops = plan_.groups[K];
-        if constexpr (kernels::is_static_tile<T>(rows, columns, depth)) {
-            // A plan may have exchanged the operands, for results that lie by columns.
-            bool const is_as_known = loops.rows == rows && loops.columns == columns;
-            if constexpr (kernels::is_product_in_registers<T>(rows, columns, depth)) {
-                if (is_as_known && a.has_no_gaps(depth) && b.has_no_gaps(columns) && to_stride == columns) [[likely]] {
-                    kernels::multiply_in_registers<rows, columns, depth>(a.data, b.data, to);
-                    return;
-                }
-            }
-            if (is_as_known && loops.product == kernels::matmul_variant::direct && b.column_stride == 1) {
-                kernels::multiply_static_tile<rows, columns, depth>(a, b, to, to_stride);
-                return;
-            }
+        if (!kernels::multiply_known<known::rows, known::columns, known::depth>(loops.product, a, b, to, to_stride)) {
+            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, a, b, to, to_stride,
+                               workspace());
         }
-        kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, a, b, to, to_stride, workspace());
     }
 
     template <int K>

@@ -16,10 +16,10 @@ namespace kernels {
 
 /// Whether the product of an M x K and a K x N matrix is one tile, and short enough for code of its own.
 template <class T>
-constexpr bool is_static_tile(extent_t m, extent_t n, extent_t k) {
+constexpr bool is_known_tile(extent_t m, extent_t n, extent_t k) {
     if constexpr (simd_product<T>) {
         return is_static(m) && is_static(n) && is_static(k) && m > 0 && n > 0 && k > 0 &&
-               k <= thresholds::most_depth_of_static_tiles && n <= detail::tile_columns<T> &&
+               k <= thresholds::most_depth_of_known_tiles && n <= detail::tile_columns<T> &&
                m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1);
     } else {
         return false;
@@ -29,8 +29,8 @@ constexpr bool is_static_tile(extent_t m, extent_t n, extent_t k) {
 /// Stores the product of an M x K matrix of any strides and a K x N matrix with contiguous rows. Bit for bit the product
 /// of the variants `direct`, `transposed` and `packed`.
 template <extent_t M, extent_t N, extent_t K, class T>
-    requires(is_static_tile<T>(M, N, K))
-CALQUE_INLINE void multiply_static_tile(matrix_ref<T> const& a, matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride) {
+    requires(is_known_tile<T>(M, N, K))
+CALQUE_INLINE void multiply_known_tile(matrix_ref<T> const& a, matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride) {
     constexpr int vectors = N > simd::lanes<T> ? 2 : 1;
     compute_tile<static_cast<int>(M), vectors>(
         matmul_tile<T>{.depth = K,
@@ -47,7 +47,7 @@ CALQUE_INLINE void multiply_static_tile(matrix_ref<T> const& a, matrix_ref<T> co
 /// Whether an M x K and a K x N matrix, and their product, are at most two registers each.
 template <class T>
 constexpr bool is_product_in_registers(extent_t m, extent_t n, extent_t k) {
-    return simd::has_lookup_of_pairs<T> && is_static_tile<T>(m, n, k) && m * n <= 2 * simd::lanes<T> &&
+    return simd::has_lookup_of_pairs<T> && is_known_tile<T>(m, n, k) && m * n <= 2 * simd::lanes<T> &&
            m * k <= 2 * simd::lanes<T> && k * n <= 2 * simd::lanes<T>;
 }
 
@@ -123,6 +123,37 @@ CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
             simd::store_n(c + first, sum, size - first);
         }
     });
+}
+
+/// The variant for such a product of matrices with strides `a` and `b`, where any others have `other`.
+template <extent_t M, extent_t N, extent_t K, class T>
+constexpr matmul_variant choose_known_matmul(matrix_strides a, matrix_strides b, matmul_variant other) {
+    if (is_product_in_registers<T>(M, N, K) && a.column == 1 && a.row == K && b.column == 1 && b.row == N) {
+        return matmul_variant::in_registers;
+    }
+    bool const is_tile = is_known_tile<T>(M, N, K) && other == matmul_variant::direct && b.column == 1;
+    return is_tile ? matmul_variant::known_tile : other;
+}
+
+/// Stores the product of an M x K and a K x N matrix by a variant that `choose_known_matmul` chose; false if it is none
+/// of these.
+template <extent_t M, extent_t N, extent_t K, class T>
+CALQUE_INLINE bool multiply_known(matmul_variant variant, [[maybe_unused]] matrix_ref<T> const& a,
+                                  [[maybe_unused]] matrix_ref<T> const& b, [[maybe_unused]] T* c,
+                                  [[maybe_unused]] std::ptrdiff_t c_stride) {
+    if constexpr (is_product_in_registers<T>(M, N, K)) {
+        if (variant == matmul_variant::in_registers && c_stride == N) [[likely]] {
+            multiply_in_registers<M, N, K>(a.data, b.data, c);
+            return true;
+        }
+    }
+    if constexpr (is_known_tile<T>(M, N, K)) {
+        if (variant == matmul_variant::known_tile) [[likely]] {
+            multiply_known_tile<M, N, K>(a, b, c, c_stride);
+            return true;
+        }
+    }
+    return false;
 }
 
 } // namespace kernels

@@ -32,7 +32,6 @@ struct matrix_ref {
         return data + i * row_stride + j * column_stride;
     }
     constexpr matrix_strides strides() const { return {row_stride, column_stride}; }
-    constexpr bool has_no_gaps(std::ptrdiff_t columns) const { return column_stride == 1 && row_stride == columns; }
     constexpr matrix_ref transposed() const { return {data, column_stride, row_stride}; }
 };
 
@@ -59,11 +58,13 @@ enum class matmul_variant : std::uint8_t {
     packed,        // blocks of A and B copied into panels that fit the caches
     loops,         // integers
     panels,        // direct, with 16 registers: the columns of B of a tile are copied together before tiles read them
+    known_tile,    // of extents that the compiler knows, and that are one tile
+    in_registers,  // the same, operands and result in two registers each
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
-    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",   "combined rows", "joined rows",
-                                          "direct",  "transposed", "packed", "loops",  "panels"};
+    constexpr std::string_view names[] = {"nothing",    "zeros",  "dots",  "combined rows", "joined rows", "direct",
+                                          "transposed", "packed", "loops", "panels",        "one tile",    "in registers"};
     return names[static_cast<std::size_t>(variant)];
 }
 

@@ -203,7 +203,7 @@ inline constexpr int most_depth_of_joined_products = 4;
 
 /// Products of one tile whose extents the compiler knows have code of their own up to this inner extent. Measured
 /// without: 2.0 for 3x3 and 4x4 (6.4 ns), 1.4 for 8x8 of doubles, 1.0 to 1.1 from 12x12 on.
-inline constexpr std::ptrdiff_t most_depth_of_static_tiles = 16;
+inline constexpr std::ptrdiff_t most_depth_of_known_tiles = 16;
 
 /// Above this size of the operand that tiles stream through, its strided rows cost more, in conflicts of TLB and cache,
 /// than packing does: it took 1.28 not to pack 1024 x 1024. From 1 to 2 MiB it depends on the strides: not to pack took
