@@ -146,6 +146,14 @@ TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") 
             CHECK(are_close);
         }
     }
+    // Streams, more than a panel wide, with columns and rows behind them.
+    check_fused(column_sums, closeness{4, 800}, noise<float, 2>({251, 2105}, 1));
+    check_fused(column_sums, closeness{4, 800}, noise<double, 2>({191, 3001}, 1));
+    check_fused(column_sums, equal_bits, noise<std::int32_t, 2>({390, 1400}, 1));
+    matrix wide = noise<float, 2>({300, 1800}, 1);
+    wide(299, 1) = wide(7, 1799) = std::numeric_limits<float>::quiet_NaN();
+    wide(3, 1795) = std::numeric_limits<float>::infinity();
+    check_fused(column_extremes, equal_bits, wide);
     check_fused(column_extremes, equal_bits, noise<float, 2>({1000, 700}, 1));
     check_fused(costly_columns, closeness{16, 4000}, noise<float, 2>({1000, 700}, 1), noise<float, 1>({700}, 2));
 }

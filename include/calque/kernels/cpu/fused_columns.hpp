@@ -38,7 +38,6 @@ private:
     static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
     static constexpr int groups_at_once = thresholds::groups_at_once;
     static constexpr std::ptrdiff_t rows_halved = thresholds::rows_halved;
-    static constexpr std::ptrdiff_t columns_of_a_panel = thresholds::columns_of_a_panel;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;
@@ -62,6 +61,17 @@ private:
         return !is_light() ? 1 : is_sum && simd::register_count == 32 ? 2 * groups_at_once : groups_at_once;
     }();
 
+    /// Whether rows may be streams: little work on one matrix.
+    static constexpr bool may_be_streams = [] {
+        int matrices = 0, others = 0;
+        for (int i = 0; i < reduction; ++i) {
+            graph::step const& s = Group::steps()[i];
+            matrices += s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns ? 1 : 0;
+            others += s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns) ? 1 : 0;
+        }
+        return is_light() && matrices == 1 && others == 0;
+    }();
+
     // (A light fold of some dozen columns walks down them as fast as it loads.)
     static constexpr std::ptrdiff_t most_light_columns =
         thresholds::most_columns_of_light_joined_folds * simd::width / 16;
@@ -75,50 +85,107 @@ private:
     CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
 
     static void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (may_be_streams) {
+            if (rows * columns >= thresholds::prefetched_elements && columns >= thresholds::least_columns_of_streams) {
+                fold_panels<streams>(a, rows, columns);
+                return;
+            }
+        }
         if (rows < rows_halved) {
-            fold_pieces(a, 0, rows, columns);
-            return;
+            pieces::fold(a, 0, rows, columns);
+        } else {
+            fold_panels<pieces>(a, rows, columns);
         }
+    }
+
+    /// Folds by panels of columns whose totals stay in L1, which `Way` folds.
+    template <class Way>
+    static void fold_panels(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         arguments panel = a;
-        for (; columns > columns_of_a_panel; columns -= columns_of_a_panel) {
-            fold_halves(panel, 0, rows, columns_of_a_panel);
-            move_to<Group>(panel, 0, columns_of_a_panel); // but not the totals, which have no rows
-            panel.results[0] = static_cast<T*>(panel.results[0]) + columns_of_a_panel;
+        for (; columns > Way::panel_columns; columns -= Way::panel_columns) {
+            fold_halves<Way>(panel, 0, rows, Way::panel_columns);
+            move_to<Group>(panel, 0, Way::panel_columns); // but not the totals, which have no rows
+            panel.results[0] = static_cast<T*>(panel.results[0]) + Way::panel_columns;
         }
-        fold_halves(panel, 0, rows, columns);
+        fold_halves<Way>(panel, 0, rows, columns);
     }
 
     /// Folds rows [first, end) of at most a panel.
+    template <class Way>
     static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                             std::ptrdiff_t columns) {
-        if (end - first < rows_halved) {
-            fold_pieces(a, first, end, columns);
+        if (end - first < Way::rows_halved) {
+            Way::fold(a, first, end, columns);
             return;
         }
         std::ptrdiff_t const middle = first + (end - first) / (2 * rows_at_once) * rows_at_once;
-        alignas(64) T totals_behind[columns_of_a_panel];
+        alignas(64) T totals_behind[Way::panel_columns];
         arguments behind = a;
         behind.results[0] = totals_behind;
-        fold_halves(a, first, middle, columns);
-        fold_halves(behind, middle, end, columns);
+        fold_halves<Way>(a, first, middle, columns);
+        fold_halves<Way>(behind, middle, end, columns);
         fold_totals(static_cast<T*>(a.results[0]), totals_behind, columns);
     }
 
-    /// The same for rows that are not halved, any number of columns.
-    static CALQUE_NOINLINE void fold_pieces(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
-                                            std::ptrdiff_t columns) {
-        fused_columns kernel(a);
-        kernel.template compute_row_values<false>(kernel.row_, 0);
+    /// A few rows in registers, block by block, any number of columns.
+    struct pieces {
+        static constexpr std::ptrdiff_t panel_columns = thresholds::columns_of_a_panel;
+        static constexpr std::ptrdiff_t rows_halved = thresholds::rows_halved;
+
+        static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                         std::ptrdiff_t columns) {
+            fused_columns kernel(a);
+            kernel.begin(columns);
+            std::ptrdiff_t const step = columns <= groups_in_registers * simd::width ? rows_halved : rows_at_once;
+            for (std::ptrdiff_t i = first; i < end; i += step) {
+                std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
+                for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
+                    kernel.template fold_block<masked, groups>(i, end_of_step, j, n);
+                });
+            }
+        }
+    };
+
+    /// A few rows beside each other along all columns: streams that processors see ahead, where memory is far.
+    struct streams {
+        static constexpr std::ptrdiff_t panel_columns =
+            thresholds::bytes_of_a_panel_of_streams / static_cast<std::ptrdiff_t>(sizeof(T));
+        static constexpr std::ptrdiff_t rows_halved = thresholds::rows_of_streams_halved;
+        static constexpr int at_once = thresholds::streams_at_once;
+
+        static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                         std::ptrdiff_t columns) {
+            fused_columns kernel(a);
+            kernel.begin(columns);
+            std::ptrdiff_t const whole = columns / simd::width * simd::width;
+            std::ptrdiff_t i = first;
+            for (; i + at_once <= end; i += at_once) {
+                for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
+                    simd::pack<T, 1> folded = kernel.template element<false, 1>(i, j, 0);
+                    simd::unroll<at_once - 1>([&](auto r) CALQUE_INLINE_LAMBDA {
+                        folded = Op::combine(kernel.template element<false, 1>(i + r + 1, j, 0), folded);
+                    });
+                    T* const place = kernel.totals() + j;
+                    Op::combine(folded, simd::pack<T, 1>::load(place)).store(place);
+                }
+            }
+            kernel.fold_groups(first, i, whole, columns);
+            kernel.fold_groups(i, end, 0, columns);
+        }
+    };
+
+    CALQUE_INLINE void begin(std::ptrdiff_t columns) {
+        compute_row_values<false>(row_, 0);
         for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
             simd::pack<T, groups> const none(identity);
-            detail::store<masked>(kernel.totals() + j, none, n);
+            detail::store<masked>(totals() + j, none, n);
         });
-        std::ptrdiff_t const step = columns <= groups_in_registers * simd::width ? rows_halved : rows_at_once;
-        for (std::ptrdiff_t i = first; i < end; i += step) {
-            std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
-            for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-                kernel.template fold_block<masked, groups>(i, end_of_step, j, n);
-            });
+    }
+
+    /// Group by group, from column `j` on.
+    void fold_groups(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns) {
+        for (; first < end && j < columns; j += simd::width) {
+            fold_block<true, 1>(first, end, j, static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width)));
         }
     }
 
@@ -148,8 +215,8 @@ private:
         return true;
     }
 
-    /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group may have
-    /// lanes beyond the `n` columns that are left.
+    /// Calls `f(masked, groups, j, n)` for packs of columns that cover a row. Of a masked one the last group, of many
+    /// groups the last two, may have lanes beyond the `n` columns that are left.
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
         constexpr std::ptrdiff_t block = groups_at_once * simd::width;
@@ -162,8 +229,12 @@ private:
             int const left = static_cast<int>(columns - j);
             int const groups = (left + simd::width - 1) / simd::width;
             simd::unroll<groups_in_registers>([&](auto g) CALQUE_INLINE_LAMBDA {
-                if (groups == g + 1) {
-                    f(std::true_type{}, std::integral_constant<int, g + 1>{}, j, left);
+                constexpr int size = g + 1;
+                // Of the many, every second number of groups is enough.
+                if constexpr (size <= groups_at_once || size % 2 == 0) {
+                    if (groups == size || (size > groups_at_once && groups == size - 1)) {
+                        f(std::true_type{}, std::integral_constant<int, size>{}, j, left);
+                    }
                 }
             });
         } else {
@@ -179,7 +250,7 @@ private:
     template <bool Masked, int U, class E>
     static CALQUE_INLINE simd::pack<E, U> load(E const* p, int n) {
         if constexpr (Masked) {
-            return simd::pack<E, U>::template load<U - 1>(p, n);
+            return simd::pack<E, U>::template load<U <= groups_at_once ? U - 1 : U - 2>(p, n);
         } else {
             return simd::pack<E, U>::load(p);
         }
@@ -200,19 +271,25 @@ private:
     CALQUE_INLINE simd::pack<T, U> fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         simd::pack<T, U> folded(identity);
         for (std::ptrdiff_t i = first; i < end; ++i) {
-            step_registers<Group, 1> row;
-            unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = row_values<false>.at[k];
-                row.template at<step>() = row_.template at<step>();
-            });
-            compute_row_values<true>(row, i);
-            step_registers<Group, U> column;
-            unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
-                column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
-            });
-            folded = Op::combine(column_input<reduced>(column, row), folded);
+            folded = Op::combine(element<Masked, U>(i, j, n), folded);
         }
         return folded;
+    }
+
+    /// What is folded, of a block of a row.
+    template <bool Masked, int U>
+    CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+        step_registers<Group, 1> row;
+        unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_values<false>.at[k];
+            row.template at<step>() = row_.template at<step>();
+        });
+        compute_row_values<true>(row, i);
+        step_registers<Group, U> column;
+        unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+            column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
+        });
+        return simd::pack<T, U>(column_input<reduced>(column, row));
     }
 
     template <int Model, bool Masked, int U>

@@ -153,15 +153,24 @@ inline constexpr int groups_at_once = 4;
 inline constexpr std::ptrdiff_t rows_halved = 384;
 inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 
+/// Light column reductions of one array of so many columns, and of more elements than a reduction asks memory ahead
+/// for, walk along so many rows at once, by panels of so many bytes of totals, and halve so many rows. Measured without:
+/// 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With 8 rows at once 1.07 to
+/// 1.1, but 0.9 for 4000x4000; from L1 or L2 1.3.
+inline constexpr int streams_at_once = 4;
+inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
+inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
+inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
+
 /// Column reductions of at most so many instructions a register have a walk for each number of groups that is left
 /// behind the last block. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums, maxima and
 /// means of squares of 17 to 63 columns. The walks of a sum take 0.06 s to compile.
 inline constexpr int cost_of_a_light_fold = 16;
 
 /// With AVX-512 those of at most so many, with the fold, walk down all rows of up to twice as many groups. Measured
-/// without, sums of one and two arrays over 300 and 1000 rows of 65 to 128 columns: 1.2 to 1.8 of floats, 1.05 to 1.6 of
-/// doubles; over 40 rows 0.9 to 1.05. Maxima, which keep NaN, so too: 1.0 to 1.1, over 40 rows 1.4 to 1.6.
-inline constexpr int cost_of_a_sum = 4;
+/// without, sums over 300 and 1000 rows of 65 to 128 columns: 1.1 to 1.7, over 40 rows 1.0. What keeps NaN or reads two
+/// arrays has too few registers: 0.6 to 0.9 over 40 rows.
+inline constexpr int cost_of_a_sum = 3;
 
 /// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does.
 /// Measured row by row, sums, maxima and mean squares over 1000 rows: 3 to 3.6 over 2 columns, 2.4 to 3.4 over 3, 1.6
