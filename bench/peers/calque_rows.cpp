@@ -4,6 +4,7 @@
 #include "xtensor_data.hpp"
 
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -96,13 +97,11 @@ void add_products() {
 
 void add_gradients() {
     for (rows::extents const n : rows::cross_entropy_sizes) {
-        xt::xtensor<std::int32_t, 1> labels = xt::zeros<std::int32_t>({n.rows});
-        for (std::size_t row = 0; row < n.rows; ++row) {
-            labels(row) = rows::label_of(row, n.columns);
-        }
         rows::add(rows::name_of("cross-entropy and gradient", n), n.size(),
-                  [f = calque::function(cross_entropy), z = numbers(n, 0), labels, value = 0.f,
-                   gradient = numbers(n, 1)]() mutable { f.into(std::tie(value, gradient), z, labels); });
+                  [f = calque::function(cross_entropy), z = numbers(n, 0), labels = rows::labels_of(n.rows, n.columns),
+                   value = 0.f, gradient = numbers(n, 1)]() mutable {
+                      f.into(std::tie(value, gradient), z, std::span<std::int32_t const>(labels));
+                  });
     }
     for (std::size_t const n : rows::gradient_sizes) {
         rows::add(rows::name_of("value+grad of sum(tanh(a*b+c))", n), n,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Training steps: forward, gradient and Adam as one function. An item is a step.
-#include <calque/calque.hpp>
-
+#include "../../examples/digits/network.hpp"
 #include "training.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <tuple>
 
 namespace {
@@ -24,29 +26,18 @@ struct dense {
     calque::leaf<M, float, classes> b;
 };
 
-inline constexpr auto cross_entropy = [](auto z, auto labels) {
-    auto of_label = calque::sum<-1>(z * calque::one_hot(labels, classes));
-    return calque::mean(calque::logsumexp<-1>(z) - of_label);
-};
 inline constexpr auto network_loss = [](auto const& net, auto x, auto labels) {
     auto h = relu(matmul(x, net.w1) + net.b1);
-    return cross_entropy(matmul(h, net.w2) + net.b2, labels);
+    return digits::cross_entropy(matmul(h, net.w2) + net.b2, labels);
 };
 inline constexpr auto dense_loss = [](auto const& net, auto x, auto labels) {
-    return cross_entropy(matmul(x, net.w) + net.b, labels);
+    return digits::cross_entropy(matmul(x, net.w) + net.b, labels);
 };
 
 template <auto Loss>
 inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto x, auto labels) {
     auto [value, gradient] = calque::value_and_grad(Loss)(net, x, labels);
-    auto new_mean = calque::tree_map([](auto m, auto g) { return beta1 * m + (1 - beta1) * g; }, mean, gradient);
-    auto new_variance =
-        calque::tree_map([](auto v, auto g) { return beta2 * v + (1 - beta2) * square(g); }, variance, gradient);
-    auto const c1 = 1 - exp(step * calque::log(beta1));
-    auto const c2 = 1 - exp(step * calque::log(beta2));
-    auto new_net =
-        calque::tree_map([&](auto p, auto m, auto v) { return p - rate * (m / c1) / (sqrt(v / c2) + epsilon); }, net,
-                         new_mean, new_variance);
+    auto [new_net, new_mean, new_variance] = digits::adam(net, mean, variance, step, gradient);
     return std::tuple{new_net, new_mean, new_variance, value};
 };
 
@@ -75,17 +66,14 @@ dense<calque::host> dense_of(float scale) {
 
 template <auto Loss, int Inputs, class Net>
 void add(std::string const& name, std::size_t batch, Net const& net, Net const& zeros) {
-    xt::xtensor<std::int32_t, 1> labels = xt::zeros<std::int32_t>({batch});
-    for (std::size_t row = 0; row < batch; ++row) {
-        labels(row) = rows::label_of(row, classes);
-    }
     rows::add(name, 1,
-              [step = calque::function(train_step<Loss>), net = net, mean = zeros, variance = zeros, labels, count = 0.f,
+              [step = calque::function(train_step<Loss>), net = net, mean = zeros, variance = zeros,
+               labels = rows::labels_of(batch, classes), count = 0.f,
                x = array<2>({batch, Inputs}, 5, 1.f)]() mutable {
                   float value = 0;
                   step.into(std::tie(net, mean, variance, value), net, mean, variance, ++count,
                             calque::with_shape<calque::dim("batch"), Inputs>(x),
-                            calque::with_shape<calque::dim("batch")>(labels));
+                            calque::with_shape<calque::dim("batch")>(std::span<std::int32_t const>(labels)));
               });
 }
 

@@ -2,6 +2,7 @@
 // Training steps, their gradients by hand. An item is a step.
 #include <Eigen/Dense>
 
+#include "eigen_cross_entropy.hpp"
 #include "training.hpp"
 
 #include <cmath>
@@ -42,31 +43,6 @@ struct layer {
     }
 };
 
-/// Turns the outputs `z` of the last layer into the loss's derivatives by them; the loss.
-float differentiate_loss(matrix& z, std::vector<int> const& labels) {
-    float loss = 0;
-    float const share = 1.f / static_cast<float>(z.rows());
-    for (index i = 0; i < z.rows(); ++i) {
-        auto z_row = z.row(i).array();
-        int const label = labels[static_cast<std::size_t>(i)];
-        float const of_label = z_row(label), largest = z_row.maxCoeff();
-        z_row = (z_row - largest).exp();
-        float const sum = z_row.sum();
-        loss += std::log(sum) + largest - of_label;
-        z_row *= share / sum;
-        z_row(label) -= share;
-    }
-    return loss * share;
-}
-
-std::vector<int> labels_of(std::size_t batch) {
-    std::vector<int> labels(batch);
-    for (std::size_t i = 0; i < batch; ++i) {
-        labels[i] = rows::label_of(i, classes);
-    }
-    return labels;
-}
-
 /// Backwards through a layer with the inputs `x`, whose outputs have the derivatives `dz`.
 void differentiate(layer& of, matrix const& x, matrix const& dz) {
     of.w_gradient.noalias() = x.transpose() * dz;
@@ -86,11 +62,12 @@ struct corrections {
 void add_dense(std::size_t batch) {
     auto const rows_of_x = static_cast<index>(batch);
     rows::add(name_of("5-10", batch), 1,
-              [x = array<matrix>(rows_of_x, dense_inputs, 5, 1.f), labels = labels_of(batch), net = layer(5, classes, 1),
-               z = matrix(rows_of_x, classes), at = corrections()]() mutable {
+              [x = array<matrix>(rows_of_x, dense_inputs, 5, 1.f), labels = rows::labels_of(batch, classes),
+               net = layer(dense_inputs, classes, 1), z = matrix(rows_of_x, classes), at = corrections()]() mutable {
                   z.noalias() = x * net.w;
                   z.rowwise() += net.b;
-                  benchmark::DoNotOptimize(differentiate_loss(z, labels));
+                  auto outputs = z.array();
+                  benchmark::DoNotOptimize(rows::differentiate_cross_entropy(outputs, labels, outputs));
                   differentiate(net, x, z);
                   at.next();
                   net.update(at.c1, at.c2);
@@ -100,14 +77,15 @@ void add_dense(std::size_t batch) {
 void add_network(std::size_t batch) {
     auto const rows_of_x = static_cast<index>(batch);
     rows::add(name_of("784-128-10", batch), 1,
-              [x = array<matrix>(rows_of_x, pixels, 5, 1.f), labels = labels_of(batch), first = layer(pixels, hidden, 1),
-               last = layer(hidden, classes, 3), h = matrix(rows_of_x, hidden), dh = matrix(rows_of_x, hidden),
-               z = matrix(rows_of_x, classes), at = corrections()]() mutable {
+              [x = array<matrix>(rows_of_x, pixels, 5, 1.f), labels = rows::labels_of(batch, classes),
+               first = layer(pixels, hidden, 1), last = layer(hidden, classes, 3),
+               h = matrix(rows_of_x, hidden), dh = matrix(rows_of_x, hidden), z = matrix(rows_of_x, classes), at = corrections()]() mutable {
                   h.noalias() = x * first.w;
                   h = (h.rowwise() + first.b).cwiseMax(0.f);
                   z.noalias() = h * last.w;
                   z.rowwise() += last.b;
-                  benchmark::DoNotOptimize(differentiate_loss(z, labels));
+                  auto outputs = z.array();
+                  benchmark::DoNotOptimize(rows::differentiate_cross_entropy(outputs, labels, outputs));
                   differentiate(last, h, z);
                   dh.noalias() = z * last.w.transpose();
                   dh = (h.array() > 0.f).select(dh, 0.f);

@@ -87,7 +87,8 @@ class NumPy:
             return np.log(np.exp(x - m).sum(-1)) + m[:, 0]
 
         return dict(sigmoid=sigmoid, tanh=np.tanh, exp=np.exp, sum=np.sum, softmax=softmax, layer_norm=layer_norm,
-                    logsumexp=logsumexp, matmul=np.matmul, transpose=np.transpose, value_and_grad=None, cross_entropy=None)
+                    logsumexp=logsumexp, matmul=np.matmul, transpose=np.transpose, value_and_grad=None,
+                    cross_entropy=None)
 
 
 class Jax(NumPy):
@@ -107,6 +108,18 @@ class Jax(NumPy):
     def wait(self, x):
         return self.jax.block_until_ready(x)
 
+    def cross_entropy(self, z, labels):
+        of_label = self.jax.numpy.take_along_axis(z, labels[:, None], 1)[:, 0]
+        return (self.jax.nn.logsumexp(z, -1) - of_label).mean()
+
+    def adam(self, net, mean, variance, count, gradient):
+        tree_map, sqrt = self.jax.tree.map, self.jax.numpy.sqrt
+        mean = tree_map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradient)
+        variance = tree_map(lambda v, g: 0.999 * v + 0.001 * g * g, variance, gradient)
+        c1, c2 = 1 - 0.9**count, 1 - 0.999**count
+        net = tree_map(lambda p, m, v: p - 1e-3 * (m / c1) / (sqrt(v / c2) + 1e-8), net, mean, variance)
+        return net, mean, variance
+
     def training(self, weights, biases, images, labels):
         jax, jnp = self.jax, self.jax.numpy
         x, y = self.array(images), self.array(labels)
@@ -118,17 +131,12 @@ class Jax(NumPy):
             h = x
             for i, (w, b) in enumerate(net):
                 h = h @ w + b if i == 0 else jax.nn.relu(h) @ w + b
-            return (jax.nn.logsumexp(h, -1) - jnp.take_along_axis(h, y[:, None], 1)[:, 0]).mean()
+            return self.cross_entropy(h, y)
 
         def step(state, x, y):
             net, mean, variance, count = state
             value, gradient = jax.value_and_grad(loss)(net, x, y)
-            count += 1
-            c1, c2 = 1 - 0.9**count, 1 - 0.999**count
-            mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradient)
-            variance = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, variance, gradient)
-            net = jax.tree.map(lambda p, m, v: p - 1e-3 * (m / c1) / (jnp.sqrt(v / c2) + 1e-8), net, mean, variance)
-            return (net, mean, variance, count), value
+            return (*self.adam(net, mean, variance, count + 1, gradient), count + 1), value
 
         compiled = jax.jit(step, donate_argnums=0)
 
@@ -151,23 +159,16 @@ class Jax(NumPy):
 
             def loss(net):
                 w1, b1, w2, b2 = net
-                z = jax.nn.relu(x @ w1 + b1) @ w2 + b2
-                of_label = (z * jax.nn.one_hot(y, CLASSES)).sum(-1)
-                return (jax.nn.logsumexp(z, -1) - of_label).mean()
+                return self.cross_entropy(jax.nn.relu(x @ w1 + b1) @ w2 + b2, y)
 
             value, gradient = jax.value_and_grad(loss)(net)
-            mean = [0.9 * m + 0.1 * g for m, g in zip(mean, gradient)]
-            variance = [0.999 * v + 0.001 * g * g for v, g in zip(variance, gradient)]
-            c1, c2 = 1 - 0.9**step, 1 - 0.999**step
-            net = [p - 1e-3 * (m / c1) / (jnp.sqrt(v / c2) + 1e-8) for p, m, v in zip(net, mean, variance)]
-            return net, mean, variance, value
+            return *self.adam(net, mean, variance, step, gradient), value
 
         return dict(train_step=train_step, sigmoid=jax.nn.sigmoid, tanh=jnp.tanh, exp=jnp.exp, sum=jnp.sum,
                     softmax=lambda x: jax.nn.softmax(x, -1), layer_norm=layer_norm,
                     logsumexp=lambda x: jax.nn.logsumexp(x, -1), matmul=jnp.matmul, transpose=jnp.transpose,
                     value_and_grad=jax.value_and_grad(lambda a, b, c: jnp.tanh(a * b + c).sum()),
-                    cross_entropy=jax.value_and_grad(lambda z, y: (
-                        jax.nn.logsumexp(z, -1) - jnp.take_along_axis(z, y[:, None], 1)[:, 0]).mean()))
+                    cross_entropy=jax.value_and_grad(self.cross_entropy))
 
 
 class Torch(NumPy):

@@ -36,9 +36,13 @@ void add(std::string const& name, std::size_t items, Run run) {
     });
 }
 
-/// The class of a row in rows of cross-entropies.
-inline int label_of(std::size_t row, std::size_t classes) {
-    return static_cast<int>(row * 7 % classes);
+/// The classes of the rows of a batch.
+inline std::vector<std::int32_t> labels_of(std::size_t batch, std::size_t classes) {
+    std::vector<std::int32_t> labels(batch);
+    for (std::size_t i = 0; i < batch; ++i) {
+        labels[i] = static_cast<std::int32_t>(i * 7 % classes);
+    }
+    return labels;
 }
 
 struct extents {

@@ -23,8 +23,8 @@ inline std::string name_of(char const* layers, std::size_t batch) {
     return std::string("train step ") + layers + " of " + std::to_string(batch) + " rows";
 }
 
-/// Denormals are zeros from here on, as the frameworks have it: steps on one batch over and over reach them, and they slow
-/// every library.
+/// Denormals are zeros from here on, as the frameworks have it: steps on one batch over and over reach them, and they
+/// slow every library.
 inline void flush_denormals() {
     _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
     _MM_SET_DENORMALS_ZERO_MODE(_MM_DENORMALS_ZERO_ON);

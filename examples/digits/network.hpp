@@ -25,19 +25,16 @@ inline constexpr auto logits = [](auto const& net, auto x) {
     return matmul(h, net.w2) + net.b2;
 };
 
-inline constexpr auto loss = [](auto const& net, auto x, auto labels) {
-    auto z = logits(net, x);
+inline constexpr auto cross_entropy = [](auto z, auto labels) {
     auto of_label = calque::sum<-1>(z * calque::one_hot(labels, classes));
     return calque::mean(calque::logsumexp<-1>(z) - of_label);
 };
 
-/// One step of Adam (D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015) on the rows at `batch`.
-inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto images, auto labels,
-                                      auto batch) {
-    auto x = take(images, batch);
-    auto y = take(labels, batch);
-    auto [value, gradient] = calque::value_and_grad(loss)(net, x, y);
+inline constexpr auto loss = [](auto const& net, auto x, auto labels) { return cross_entropy(logits(net, x), labels); };
 
+/// The parameters and their moments after one step of Adam (D. Kingma, J. Ba, "Adam: A Method for Stochastic
+/// Optimization", 2015).
+inline constexpr auto adam = [](auto net, auto mean, auto variance, auto step, auto gradient) {
     auto const beta1 = 0.9f, beta2 = 0.999f, rate = 1e-3f, epsilon = 1e-8f;
     auto new_mean = calque::tree_map([=](auto m, auto g) { return beta1 * m + (1 - beta1) * g; }, mean, gradient);
     auto new_variance =
@@ -47,6 +44,16 @@ inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto s
     auto new_net =
         calque::tree_map([&](auto p, auto m, auto v) { return p - rate * (m / c1) / (sqrt(v / c2) + epsilon); }, net,
                          new_mean, new_variance);
+    return std::tuple{new_net, new_mean, new_variance};
+};
+
+/// One step on the rows at `batch`.
+inline constexpr auto train_step = [](auto net, auto mean, auto variance, auto step, auto images, auto labels,
+                                      auto batch) {
+    auto x = take(images, batch);
+    auto y = take(labels, batch);
+    auto [value, gradient] = calque::value_and_grad(loss)(net, x, y);
+    auto [new_net, new_mean, new_variance] = adam(net, mean, variance, step, gradient);
     return std::tuple{new_net, new_mean, new_variance, value};
 };
 

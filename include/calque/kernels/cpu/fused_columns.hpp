@@ -37,7 +37,6 @@ private:
     static constexpr int reduced = step_v<Group, reduction>.inputs[0];
     static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
     static constexpr int groups_at_once = thresholds::groups_at_once;
-    static constexpr std::ptrdiff_t rows_halved = thresholds::rows_halved;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;
@@ -91,7 +90,7 @@ private:
                 return;
             }
         }
-        if (rows < rows_halved) {
+        if (rows < pieces::rows_halved) {
             pieces::fold(a, 0, rows, columns);
         } else {
             fold_panels<pieces>(a, rows, columns);

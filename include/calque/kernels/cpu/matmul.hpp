@@ -82,23 +82,6 @@ void write_zeros(std::ptrdiff_t m, std::ptrdiff_t n, matmul_result<T> result) {
     }
 }
 
-/// A product that is one tile of the micro-kernel.
-template <class T>
-void multiply_in_one_tile(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
-                          matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride) {
-    int const vectors = n > simd::lanes<T> ? 2 : 1;
-    compute_tile(static_cast<int>(m), vectors,
-                 matmul_tile<T>{.depth = k,
-                                .a = a.data,
-                                .a_row_stride = a.row_stride,
-                                .a_step = a.column_stride,
-                                .b = b.data,
-                                .b_step = b.row_stride,
-                                .last_lanes = static_cast<int>(n - (vectors - 1) * simd::lanes<T>),
-                                .to = c,
-                                .to_stride = c_stride});
-}
-
 template <class T>
 void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
               matrix_ref<T> const& b, matmul_result<T> const& result, void* workspace_bytes) {
@@ -154,7 +137,7 @@ void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptr
         // Worth a path of its own: the general one costs 10 ns, half of what a product of 8 x 8 matrices takes.
         if (variant == matmul_variant::direct && n <= detail::tile_columns<T> &&
             m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1) && b.column_stride == 1) {
-            detail::multiply_in_one_tile(m, n, k, a, b, c, c_stride);
+            compute_tile(static_cast<int>(m), n > simd::lanes<T> ? 2 : 1, one_tile(n, k, a, b, c, c_stride));
             return;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of small matrices whose extents the compiler knows: one tile, whose rows, masks and inner loop are constants,
-// or, if both operands and the result fit two registers each, permutations of those.
+// Products of small matrices whose extents the compiler knows: one tile, whose rows, masks and inner loop are
+// constants, or, if both operands and the result fit two registers each, permutations of those.
 #pragma once
 
 #include <calque/core/shape.hpp>
@@ -26,22 +26,12 @@ constexpr bool is_known_tile(extent_t m, extent_t n, extent_t k) {
     }
 }
 
-/// Stores the product of an M x K matrix of any strides and a K x N matrix with contiguous rows. Bit for bit the product
-/// of the variants `direct`, `transposed` and `packed`.
+/// Stores the product of an M x K matrix of any strides and a K x N matrix with contiguous rows. Bit for bit the
+/// product of the variants `direct`, `transposed` and `packed`.
 template <extent_t M, extent_t N, extent_t K, class T>
     requires(is_known_tile<T>(M, N, K))
 CALQUE_INLINE void multiply_known_tile(matrix_ref<T> const& a, matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride) {
-    constexpr int vectors = N > simd::lanes<T> ? 2 : 1;
-    compute_tile<static_cast<int>(M), vectors>(
-        matmul_tile<T>{.depth = K,
-                       .a = a.data,
-                       .a_row_stride = a.row_stride,
-                       .a_step = a.column_stride,
-                       .b = b.data,
-                       .b_step = b.row_stride,
-                       .last_lanes = static_cast<int>(N - (vectors - 1) * simd::lanes<T>),
-                       .to = c,
-                       .to_stride = c_stride});
+    compute_tile<static_cast<int>(M), (N > simd::lanes<T> ? 2 : 1)>(one_tile(N, K, a, b, c, c_stride));
 }
 
 /// Whether an M x K and a K x N matrix, and their product, are at most two registers each.
@@ -84,8 +74,8 @@ private:
     simd::reg<T> low_, high_;
 };
 
-/// For each lane of a register that begins at an element of a result of `columns` columns: where an operand has what the
-/// lane needs, `of_row` elements from row to row and `of_column` from column to column.
+/// For each lane of a register that begins at an element of a result of `columns` columns: where an operand has what
+/// the lane needs, `of_row` elements from row to row and `of_column` from column to column.
 template <int Lanes>
 constexpr std::array<int, Lanes> places(extent_t first, extent_t size, extent_t columns, extent_t of_row,
                                         extent_t of_column, extent_t start) {

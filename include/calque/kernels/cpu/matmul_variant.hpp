@@ -35,6 +35,21 @@ struct matrix_ref {
     constexpr matrix_ref transposed() const { return {data, column_stride, row_stride}; }
 };
 
+/// A product of `n` columns and `k` steps that is one tile, of matrices whose rows of B are contiguous.
+template <class T>
+constexpr matmul_tile<T> one_tile(std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a, matrix_ref<T> const& b,
+                                  T* c, std::ptrdiff_t c_stride) {
+    return {.depth = k,
+            .a = a.data,
+            .a_row_stride = a.row_stride,
+            .a_step = a.column_stride,
+            .b = b.data,
+            .b_step = b.row_stride,
+            .last_lanes = static_cast<int>(n > simd::lanes<T> ? n - simd::lanes<T> : n),
+            .to = c,
+            .to_stride = c_stride};
+}
+
 /// Receives finished tiles of a product while they are in L1, each element once.
 ///
 /// A tile holds rows [i, i + rows) and columns [j, j + columns) of the result: element (i + r, j + c) is
@@ -63,8 +78,9 @@ enum class matmul_variant : std::uint8_t {
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
-    constexpr std::string_view names[] = {"nothing",    "zeros",  "dots",  "combined rows", "joined rows", "direct",
-                                          "transposed", "packed", "loops", "panels",        "one tile",    "in registers"};
+    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",     "combined rows", "joined rows",
+                                          "direct",  "transposed", "packed",   "loops",         "panels",
+                                          "one tile", "in registers"};
     return names[static_cast<std::size_t>(variant)];
 }
 
