@@ -22,7 +22,7 @@ class row_kernel {
     static constexpr bool may_be_short =
         traits.may_be_short && columns_known < traits.first_long_row(); // also if it is dynamic: negative
     /// Over columns of one register, few rows lose little to idle lanes: not worth a third kernel.
-    static constexpr bool must_be_short = may_be_short && !traits.is_light && is_static(columns_known) &&
+    static constexpr bool must_be_short = may_be_short && !traits.is_one_walk && is_static(columns_known) &&
                                           columns_known <= simd::width && !is_static(rows_known);
 
     // The kernels that some call can ask for: for each way that rows are divided, or for the one that the compiler
@@ -36,7 +36,7 @@ class row_kernel {
     static constexpr bool has_wide =
         is_known ? split_known.has_wide() : may_be_short && !(is_static(rows_known) && rows_known <= simd::width);
     static constexpr bool has_narrow =
-        is_known ? split_known.has_narrow() : may_be_short && !traits.is_light && !are_too_few;
+        is_known ? split_known.has_narrow() : may_be_short && !traits.is_one_walk && !are_too_few;
     static constexpr bool has_long = is_known ? split_known.has_long(rows_known) : !must_be_short;
 
     static constexpr row_split split(std::ptrdiff_t rows, std::ptrdiff_t columns) {

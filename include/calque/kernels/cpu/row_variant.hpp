@@ -28,43 +28,54 @@ struct row_split {
 struct row_traits {
     bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
-    bool is_light = false;     // one walk along a row
-    bool is_costly = false;    // a walk of more work than the processor looks ahead of, from one row into the next
+    bool is_one_walk = false;  // along a row
+    int most_cost = 0;         // instructions a pack, of the walk that has most
+    bool is_costly = false;    // more work than the processor looks ahead of, from one row into the next
     bool is_wide = false;      // elements of which a register holds half a group
+    int reductions = 0;        // of a row
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
     int moved = 0;             // arrays that tiles take or give, twice, and those broadcast or kept for a later walk
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
-        : is_light(plan.count == 1),
-          is_costly(*std::max_element(plan.cost, plan.cost + plan.count) >= thresholds::costly_phase) {
-        int const fold = is_costly ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
+        : is_one_walk(plan.count == 1),
+          most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
+          is_costly(most_cost >= thresholds::costly_phase) {
+        bool const folds_at_length = is_costly && !is_one_walk;
+        int const fold = folds_at_length ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
         bool is_indexed = false;
         int cost = 0;
         for (int i = 0; i < N; ++i) {
             graph::step const& s = steps[i];
             bool const is_reduction = detail::is_reduction(s);
             bool const varies_by_row = s.varies_along_rows || plan.ready[i] > 0;
-            reduces |= is_reduction;
+            bool const is_hidden = is_one_walk && reductions > 0; // a fold behind the first one of a walk
+            reductions += is_reduction;
             is_indexed |= s.index >= 0;
             is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
             bool const is_operand = s.leaf >= 0 && s.varies_along_columns;
             moved += is_operand ? 1 + s.varies_along_rows : 0;
             moved += plan.stored_in[i] >= 0 ? 2 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
-            once_a_row += is_reduction ? in_lanes(fold) : 0;
+            once_a_row += is_reduction && !is_hidden ? in_lanes(fold) : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += in_lanes(cost) / thresholds::instructions_of_a_column;
+        reduces = reductions > 0;
         may_be_short = reduces && !is_indexed;
     }
 
     /// The columns from which on lanes run along them, however many rows there are.
     constexpr extent_t first_long_row() const {
-        constexpr extent_t least = thresholds::long_light_row_groups * simd::width;
-        if (is_light) {
+        constexpr extent_t least = simd::width;
+        if (is_one_walk && is_costly) {
+            extent_t const work = thresholds::columns_of_a_costly_instruction * most_cost;
+            return std::clamp(in_lanes(work) / std::max(moved, 1), least, thresholds::long_costly_walk_groups * least);
+        }
+        if (is_one_walk) {
             // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
-            return is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
+            extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
+            return std::clamp(reductions * of_a_fold, of_a_fold, thresholds::long_row_groups * least);
         }
         int const percent = !is_costly ? thresholds::percent_of_a_moved_array
                             : is_wide  ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
@@ -75,19 +86,22 @@ struct row_traits {
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
-    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of light rows by itself, whose
-    /// steps wait for each other, takes as long as two: there is no such kernel.
+    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by itself,
+    /// whose steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
         if (!may_be_short || (may_be_long && columns >= first_long_row())) {
             return {};
         }
         constexpr extent_t group = simd::width;
         constexpr extent_t block = group * thresholds::groups_of_short_rows;
-        if (is_light) {
-            extent_t const of_rows = group * (columns + in_lanes(thresholds::columns_of_a_group_of_light_rows)) *
-                                     thresholds::percent_of_a_block_of_rows / 100;
+        if (is_one_walk) {
+            extent_t const of_rows =
+                is_costly ? block * (columns + in_lanes(thresholds::columns_of_a_group_of_rows))
+                          : group * (columns + in_lanes(thresholds::columns_of_a_group_of_light_rows)) *
+                                thresholds::percent_of_a_block_of_rows / 100;
+            extent_t const of_a_long_row = (columns + group - 1) / group * group + once_a_row;
             extent_t const rest = rows % block;
-            extent_t const wide = of_rows < rest * (group + once_a_row) ? rows : rows - rest;
+            extent_t const wide = of_rows < rest * of_a_long_row ? rows : rows - rest;
             return {wide, wide};
         }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;

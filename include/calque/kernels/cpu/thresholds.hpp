@@ -99,12 +99,18 @@ inline constexpr std::ptrdiff_t most_columns_joined = 128;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 
-/// A row program of one walk runs with lanes along the rows below so many groups of columns; of 8 bytes and with
-/// AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares, always so below 3
-/// groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its strides again);
-/// doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on: 1.2 to 1.9,
-/// doubles over 5 to 7 with AVX2 1.1 to 1.6.
-inline constexpr int long_light_row_groups = 1;
+/// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of
+/// 8 bytes and with AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares,
+/// always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its
+/// strides again); doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on:
+/// 1.2 to 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Two sums of one array, up to one group: 2.0 over 16, 1.15 over
+/// 31, in double 1.7 over 9, 1.0 over 17.
+/// Of a costly walk a register that is not filled is most of what a row takes: each instruction makes up for so many
+/// columns of one moved array (see below), up to so many groups. Measured up to one group, 64 and 1000 rows: sums of
+/// exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of log(exp(x) + 1) - x * y 2.1, 1.6 and
+/// 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4, 1.8, 1.6 and 2.5.
+inline constexpr int columns_of_a_costly_instruction = 6;
+inline constexpr int long_costly_walk_groups = 8;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more in tiles, for each array that is broadcast or kept for a later walk, and twice that for one
 /// that is transposed. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that
