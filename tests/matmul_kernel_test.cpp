@@ -531,22 +531,3 @@ TEST_CASE("the choice follows from sizes and strides") {
     CHECK(name_of(loops) == "loops");
     CHECK(name_of(panels) == "panels");
 }
-
-TEST_CASE_TEMPLATE("copy_transposed", T, std::int8_t, std::int16_t, std::int32_t, float, std::int64_t, double) {
-    for (ptrdiff_t rows : {1, 3, 4, 8, 15, 16, 17, 40, 70}) {
-        for (ptrdiff_t columns : {1, 2, 5, 8, 16, 19, 64, 65}) {
-            matrix<T> const in(rows, columns, layout::padded_rows), out(columns, rows, layout::padded_rows);
-            in.randomize();
-            copy_transposed(in.data(), rows, columns, in.row_stride(), out.data(), out.row_stride());
-            CHECK(out.margins_are_intact());
-            CHECK(out.padding_is_intact());
-            bool is_right = true;
-            for (ptrdiff_t i = 0; i < rows; ++i) {
-                for (ptrdiff_t j = 0; j < columns; ++j) {
-                    is_right = is_right && same_bits(in(i, j), out(j, i));
-                }
-            }
-            CHECK(is_right);
-        }
-    }
-}

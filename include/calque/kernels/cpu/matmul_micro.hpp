@@ -6,6 +6,7 @@
 // registers).
 #pragma once
 
+#include <calque/kernels/cpu/advance.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -71,8 +72,7 @@ CALQUE_INLINE void compute_tile(matmul_tile<T> const& tile) {
         }
     }
 
-    // A pointer to every third row: the two rows below it are one and two strides away, which an address can say. The
-    // empty statement hides from compilers that the pointers are related; clang would add them up one after another.
+    // A pointer to every third row: the two rows below it are one and two strides away, which an address can say.
     constexpr int pointers = (Rows + 2) / 3;
     std::ptrdiff_t const a_row_stride = tile.a_row_stride, a_step = tile.a_step, b_step = tile.b_step;
     T const* a[pointers];
@@ -97,8 +97,7 @@ CALQUE_INLINE void compute_tile(matmul_tile<T> const& tile) {
         }
 #pragma GCC unroll 16
         for (int p = 0; p < pointers; ++p) {
-            a[p] += a_step;
-            asm("" : "+r"(a[p]));
+            advance(a[p], a_step);
         }
         b += b_step;
     }

@@ -189,6 +189,45 @@ CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
     }
 }
 
+// Parts of registers, as registers of their own size.
+template <int Lanes, std::same_as<float> T>
+CALQUE_INLINE __m512 load_part(T const* p, int n) {
+    __mmask8 const mask = detail::mask8(first_lanes<Lanes>(n));
+    if constexpr (Lanes == 4) {
+        return _mm512_castps128_ps512(_mm_maskz_loadu_ps(mask, p));
+    } else {
+        return _mm512_castps256_ps512(_mm256_maskz_loadu_ps(mask, p));
+    }
+}
+template <int Lanes, std::same_as<double> T>
+CALQUE_INLINE __m512d load_part(T const* p, int n) {
+    __mmask8 const mask = detail::mask8(first_lanes<Lanes>(n));
+    if constexpr (Lanes == 2) {
+        return _mm512_castpd128_pd512(_mm_maskz_loadu_pd(mask, p));
+    } else {
+        return _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(mask, p));
+    }
+}
+
+template <int Lanes, int I, std::same_as<float> T>
+CALQUE_INLINE void store_part(T* p, __m512 r, int n) {
+    __mmask8 const mask = detail::mask8(first_lanes<Lanes>(n));
+    if constexpr (Lanes == 4) {
+        _mm_mask_storeu_ps(p, mask, _mm512_maskz_extractf32x4_ps(detail::all8, r, I));
+    } else {
+        _mm256_mask_storeu_ps(p, mask, _mm512_maskz_extractf32x8_ps(detail::all8, r, I));
+    }
+}
+template <int Lanes, int I, std::same_as<double> T>
+CALQUE_INLINE void store_part(T* p, __m512d r, int n) {
+    __mmask8 const mask = detail::mask8(first_lanes<Lanes>(n));
+    if constexpr (Lanes == 2) {
+        _mm_mask_storeu_pd(p, mask, _mm512_maskz_extractf64x2_pd(detail::all8, r, I));
+    } else {
+        _mm256_mask_storeu_pd(p, mask, _mm512_maskz_extractf64x4_pd(detail::all8, r, I));
+    }
+}
+
 /// Non-temporal: past the caches. `p` is aligned like the register; registers of 8- and 16-bit integers stay cached.
 template <class T>
     requires(sizeof(T) >= 4)

@@ -63,6 +63,31 @@ CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
     }
 }
 
+/// The first `n` elements, at most `Lanes`, half a register or less; other lanes are not specified. It may touch fewer
+/// cache lines than `load_n`.
+template <int Lanes, class T>
+CALQUE_INLINE reg<T> load_part(T const* p, int n) {
+    return load_n(p, n);
+}
+
+/// Stores the first `n` lanes, at most `Lanes`, of part `I` of so many lanes each.
+template <int Lanes, int I, class T>
+CALQUE_INLINE void store_part(T* p, std::type_identity_t<reg<T>> r, int n) {
+    store_n(p, indices<lanes<T>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+                return __builtin_shufflevector(r, r, (lane < Lanes ? lane + I * Lanes : -1)...);
+            }),
+            n);
+}
+
+/// The first `Lanes` of `a`, then those of `b`; others are not specified.
+template <int Lanes, class R>
+CALQUE_INLINE R join_parts(R a, R b) {
+    return indices<lanes_of<R>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+        return __builtin_shufflevector(
+            a, b, (lane < Lanes ? lane : lane < 2 * Lanes ? lane - Lanes + lanes_of<R> : -1)...);
+    });
+}
+
 /// A store that may go past the caches, where the architecture can; `p` is aligned like the register.
 template <class T>
 CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {

@@ -2,8 +2,8 @@
 // Transposition through square tiles of registers: 16x16 floats or 8x8 doubles with AVX-512, 8x8 or 4x4 with AVX2.
 #pragma once
 
-#include <calque/kernels/cpu/simd.hpp>
-#include <calque/kernels/cpu/unroll.hpp>
+#include <calque/kernels/cpu/advance.hpp>
+#include <calque/kernels/cpu/transpose_registers.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,27 +14,6 @@ inline namespace v0 {
 namespace kernels {
 
 namespace detail {
-
-// Both shuffles below are one instruction on x86: the first never leaves a chunk of 16 bytes, the second moves whole
-// chunks. Indices count through the lanes of `a` and on through those of `b`.
-
-/// Interleaves the lower (Half = 0) or upper (1) half of each chunk of `a` with that of `b`: a0 b0 a1 b1.
-template <int Half, int Chunk, class R>
-CALQUE_INLINE R interleave(R a, R b) {
-    constexpr int lanes = simd::lanes_of<R>;
-    return simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-        return __builtin_shufflevector(
-            a, b, (lane / Chunk * Chunk + Half * (Chunk / 2) + lane % Chunk / 2 + lane % 2 * lanes)...);
-    });
-}
-
-/// The even (Odd = 0) or odd (1) chunks of `a`, then those of `b`.
-template <int Odd, int Chunk, class R>
-CALQUE_INLINE R every_second_chunk(R a, R b) {
-    return simd::indices<simd::lanes_of<R>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-        return __builtin_shufflevector(a, b, ((lane / Chunk * 2 + Odd) * Chunk + lane % Chunk)...);
-    });
-}
 
 /// The type whose registers carry elements of `T`'s size: moving bits needs no arithmetic of `T`.
 template <class T>
@@ -50,36 +29,6 @@ inline constexpr bool has_tiles = sizeof(T) == sizeof(float) || sizeof(T) == siz
 template <class T>
 inline constexpr int tile_extent = simd::lanes<detail::carrier<T>>;
 
-/// Transposes a square tile that lies in registers: lane j of register i changes places with lane i of register j.
-template <class R, int Lanes>
-CALQUE_INLINE void transpose_registers(R (&r)[Lanes]) {
-    static_assert(Lanes == simd::lanes_of<R>, "calque: a tile has as many registers as a register has lanes");
-    constexpr int chunk = static_cast<int>(16 / sizeof(simd::element_of<R>));
-    constexpr int chunks = Lanes / chunk;
-    // A perfect shuffle of the rows, log2(n) times, is a transposition: first of the elements within each chunk...
-    R t[Lanes];
-    simd::unroll<chunk == 4 ? 2 : 1>([&](auto) CALQUE_INLINE_LAMBDA {
-        simd::unroll<Lanes / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
-            constexpr int group = i / (chunk / 2) * chunk, row = i % (chunk / 2);
-            t[group + 2 * row] = detail::interleave<0, chunk>(r[group + row], r[group + row + chunk / 2]);
-            t[group + 2 * row + 1] = detail::interleave<1, chunk>(r[group + row], r[group + row + chunk / 2]);
-        });
-        simd::unroll<Lanes>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = t[i]; });
-    });
-    // ... then of the chunks.
-    simd::unroll<chunks == 1   ? 0
-                 : chunks == 2 ? 1
-                 : chunks == 4 ? 2
-                               : 3>([&](auto) CALQUE_INLINE_LAMBDA {
-        simd::unroll<Lanes / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
-            constexpr int pair = i / chunk * (2 * chunk) + i % chunk;
-            t[i] = detail::every_second_chunk<0, chunk>(r[pair], r[pair + chunk]);
-            t[i + Lanes / 2] = detail::every_second_chunk<1, chunk>(r[pair], r[pair + chunk]);
-        });
-        simd::unroll<Lanes>([&](auto i) CALQUE_INLINE_LAMBDA { r[i] = t[i]; });
-    });
-}
-
 namespace detail {
 
 /// Writes element (i, j) of a tile at `in` to (j, i) at `out`: of 1 to `tile_extent<T>` rows and columns, all of them
@@ -91,27 +40,41 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
     using carrier = detail::carrier<T>; // simd::load may alias
     constexpr int extent = tile_extent<T>;
     simd::reg<carrier> r[extent]{};
-    simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        auto const* const row = reinterpret_cast<carrier const*>(in + i * in_stride);
+    auto const* from = reinterpret_cast<carrier const*>(in);
+    simd::unroll<extent>([&](int i) CALQUE_INLINE_LAMBDA {
         if (AllRows || i < rows) {
             if constexpr (AllColumns) {
-                r[i] = simd::load(row);
+                r[i] = simd::load(from);
             } else {
-                r[i] = simd::load_n(row, columns);
+                r[i] = simd::load_n(from, columns);
             }
         }
+        i % 4 == 3 ? advance(from, in_stride) : void(from += in_stride);
     });
-    transpose_registers(r);
-    simd::unroll<extent>([&](auto i) CALQUE_INLINE_LAMBDA {
-        auto* const row = reinterpret_cast<carrier*>(out + i * out_stride);
+    transpose_rows<carrier>(r);
+    auto* to = reinterpret_cast<carrier*>(out);
+    simd::unroll<extent>([&](int i) CALQUE_INLINE_LAMBDA {
         if (AllColumns || i < columns) {
             if constexpr (AllRows || Pads) {
-                simd::store(row, r[i]);
+                simd::store(to, r[i]);
             } else {
-                simd::store_n(row, r[i], rows);
+                simd::store_n(to, r[i], rows);
             }
         }
+        i % 4 == 3 ? advance(to, out_stride) : void(to += out_stride);
     });
+}
+
+/// `count` whole tiles below each other.
+template <class T>
+CALQUE_NOINLINE void transpose_whole_tiles(T const* in, std::ptrdiff_t in_stride, std::ptrdiff_t count, T* out,
+                                           std::ptrdiff_t out_stride) {
+    constexpr int extent = tile_extent<T>;
+    for (; count > 0; --count) {
+        transpose_tile<true, true>(in, in_stride, extent, extent, out, out_stride);
+        in += extent * in_stride;
+        out += extent;
+    }
 }
 
 /// A tile that is cut off: out of line, since each has hundreds of instructions.
@@ -119,6 +82,73 @@ template <bool AllRows, bool AllColumns, class T>
 CALQUE_NOINLINE void transpose_cut_tile(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
                                         std::ptrdiff_t out_stride) {
     transpose_tile<AllRows, AllColumns>(in, in_stride, rows, columns, out, out_stride);
+}
+
+/// The same of `tile_extent<T>` rows of at most `Width` columns, half a register or less: several share one.
+template <int Width, class T>
+CALQUE_NOINLINE void transpose_narrow_rows(T const* in, std::ptrdiff_t in_stride, int columns, T* out,
+                                           std::ptrdiff_t out_stride) {
+    using carrier = detail::carrier<T>;
+    auto const* const from = reinterpret_cast<carrier const*>(in);
+    auto const row = [&](int i, int part) CALQUE_INLINE_LAMBDA {
+        return simd::load_part<Width>(from + row_of_part<carrier, Width>(i, part) * in_stride, columns);
+    };
+    simd::reg<carrier> r[Width];
+    simd::unroll<Width>([&](int i) CALQUE_INLINE_LAMBDA {
+        r[i] = simd::join_parts<Width>(row(i, 0), row(i, 1));
+        if constexpr (4 * Width == tile_extent<T>) {
+            r[i] = simd::join_parts<2 * Width>(r[i], simd::join_parts<Width>(row(i, 2), row(i, 3)));
+        }
+    });
+    transpose_rows<carrier>(r);
+    auto* const to = reinterpret_cast<carrier*>(out);
+    simd::unroll<Width>([&](int j) CALQUE_INLINE_LAMBDA {
+        if (j < columns) {
+            simd::store(to + j * out_stride, r[j]);
+        }
+    });
+}
+
+/// The way back: at most `Width` rows become the columns of `tile_extent<T>` rows.
+template <int Width, class T>
+CALQUE_NOINLINE void transpose_to_narrow_rows(T const* in, std::ptrdiff_t in_stride, int rows, T* out,
+                                              std::ptrdiff_t out_stride) {
+    using carrier = detail::carrier<T>;
+    auto const* const from = reinterpret_cast<carrier const*>(in);
+    simd::reg<carrier> r[Width]{};
+    simd::unroll<Width>([&](int i) CALQUE_INLINE_LAMBDA {
+        if (i < rows) {
+            r[i] = simd::load(from + i * in_stride);
+        }
+    });
+    transpose_columns<carrier>(r);
+    auto* const to = reinterpret_cast<carrier*>(out);
+    simd::unroll<tile_extent<T> / Width>([&](auto part) CALQUE_INLINE_LAMBDA {
+        simd::unroll<Width>([&](int i) CALQUE_INLINE_LAMBDA {
+            simd::store_part<Width, part>(to + row_of_part<carrier, Width>(i, part) * out_stride, r[i], rows);
+        });
+    });
+}
+
+/// A tile that is cut off along one side only, by code of its own.
+template <class T>
+CALQUE_INLINE void transpose_cut_along_one_side(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
+                                          std::ptrdiff_t out_stride) {
+    constexpr int extent = tile_extent<T>;
+    constexpr int chunk = chunk_elements<carrier<T>>;
+    int const n = std::min(rows, columns);
+    bool const is_narrow = rows == extent;
+    if (chunk < extent && n <= chunk) {
+        is_narrow ? transpose_narrow_rows<chunk>(in, in_stride, n, out, out_stride)
+                  : transpose_to_narrow_rows<chunk>(in, in_stride, n, out, out_stride);
+    } else if (2 * chunk < extent && n <= 2 * chunk) {
+        is_narrow ? transpose_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride)
+                  : transpose_to_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride);
+    } else if (is_narrow) {
+        transpose_cut_tile<true, false>(in, in_stride, extent, n, out, out_stride);
+    } else {
+        transpose_cut_tile<false, true>(in, in_stride, n, extent, out, out_stride);
+    }
 }
 
 } // namespace detail
@@ -135,24 +165,24 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
                                  T* out, std::ptrdiff_t out_stride) {
     if constexpr (has_tiles<T>) {
         constexpr std::ptrdiff_t extent = tile_extent<T>;
-        constexpr bool one_side = Cut == cut_tiles::along_one_side;
         for (std::ptrdiff_t j = 0; j < columns; j += extent) {
             int const width = static_cast<int>(std::min(extent, columns - j));
-            for (std::ptrdiff_t i = 0; i < rows; i += extent) {
+            std::ptrdiff_t i = 0;
+            if (width == extent) {
+                transpose_whole_tiles(in + j, in_stride, rows / extent, out + j * out_stride, out_stride);
+                i = rows / extent * extent;
+            }
+            for (; i < rows; i += extent) {
                 int const height = static_cast<int>(std::min(extent, rows - i));
                 T const* const from = in + i * in_stride + j;
                 T* const to = out + j * out_stride + i;
-                if (width == extent && height == extent) {
-                    transpose_tile<true, true>(from, in_stride, extent, extent, to, out_stride);
-                } else if (one_side && (width == extent || height == extent)) {
-                    if (height == extent) {
-                        transpose_cut_tile<one_side, false>(from, in_stride, extent, width, to, out_stride);
-                    } else {
-                        transpose_cut_tile<false, one_side>(from, in_stride, height, extent, to, out_stride);
+                if constexpr (Cut == cut_tiles::along_one_side) {
+                    if (width == extent || height == extent) {
+                        transpose_cut_along_one_side(from, in_stride, height, width, to, out_stride);
+                        continue;
                     }
-                } else {
-                    transpose_cut_tile<false, false>(from, in_stride, height, width, to, out_stride);
                 }
+                transpose_cut_tile<false, false>(from, in_stride, height, width, to, out_stride);
             }
         }
     } else {
