@@ -30,6 +30,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr auto soft = [](auto x) {
     return std::tuple{calque::softmax<-1>(x), calque::log_softmax<-1>(x), calque::logsumexp<-1>(x)};
 };
+inline constexpr auto costly_sums = [](auto x) { return calque::sum<-1>(exp(x)); };
 /// Operands that vary along rows, along columns, along neither; results of each kind; values that are kept.
 inline constexpr auto mixed = [](auto x, auto row, auto column, auto scalar) {
     auto const a = tanh(x * row + column) * exp(-abs(x * scalar));
@@ -73,10 +74,19 @@ TEST_CASE("a plan says which way lanes run") {
     CHECK(has_lanes_along_rows(sums, noise<float, 2>({4096, calque::simd::width - 1}, 1)));
     CHECK(!has_lanes_along_rows(sums, noise<float, 2>({4096, 100}, 1)));
     // Of costly walks, the fewer arrays go through tiles, the longer.
-    std::size_t const n = 8 * calque::simd::width;
-    CHECK(has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, noise<float, 2>({4096, n}, 1)));
-    CHECK(!has_lanes_along_rows([](auto x) { return calque::softmax<-1>(x); }, noise<float, 2>({4096, n}, 1)));
-    CHECK(!has_lanes_along_rows([](auto x) { return calque::var<-1>(x); }, noise<float, 2>({4096, n}, 1)));
+    auto const wide = noise<float, 2>({4096, 150}, 1);
+    CHECK(has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, wide));
+    CHECK(!has_lanes_along_rows([](auto x) { return calque::softmax<-1>(x); }, wide));
+    CHECK(!has_lanes_along_rows([](auto x) { return calque::var<-1>(x); }, wide));
+    CHECK(has_lanes_along_rows(costly_sums, noise<float, 2>({4096, 40}, 1)));
+    CHECK(!has_lanes_along_rows(costly_sums, wide));
+    // Rows that all share cost lanes along the rows nothing.
+    auto const affine = [](auto x, auto gain, auto bias) {
+        auto const centred = x - calque::mean<-1>(x, keepdims);
+        return centred * calque::rsqrt(calque::mean<-1>(centred * centred, keepdims) + 1e-5f) * gain + bias;
+    };
+    auto const gain = noise<float, 1>({80}, 2);
+    CHECK(has_lanes_along_rows(affine, noise<float, 2>({4096, 80}, 1), gain, gain));
     CHECK(has_lanes_along_rows(soft, with_shape<calque::dyn, 3>(noise<float, 2>({1, 3}, 1))));
     CHECK(has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<32, 5>>(noise<float, 2>({32, 5}, 1))));
     CHECK(!has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<1, 5>>(noise<float, 2>({1, 5}, 1))));
@@ -91,11 +101,33 @@ TEST_CASE("softmax and its kin") {
         }
     }
     check_fused(soft, closeness{16, 4}, noise<float, 2>({4096, 10}, 1));
+    for (std::size_t const n : {100u, 127u, 128u, 150u, 319u, 321u}) {
+        check_fused(soft, closeness{16, 4}, noise<float, 2>({40, n}, 1));
+    }
     for (std::size_t const n : {1u, 10u, 33u, 49u, 50u, 63u, 64u, 95u, 96u}) {
         CAPTURE(n);
         for (std::size_t const m : {1u, 17u, 40u}) {
             check_fused(soft, closeness{16, 4}, noise<double, 2>({m, n}, 1));
         }
+    }
+}
+
+TEST_CASE("one walk along a row") {
+    auto const sums = [](auto x, auto row) {
+        return std::tuple{calque::sum<-1>(tanh(x) * row), calque::max<-1>(exp(x)), calque::sum<-1>(x)};
+    };
+    auto const light = [](auto x) { return std::tuple{calque::sum<-1>(x), calque::sum<-1>(x * x)}; };
+    for (std::size_t const n : {1u, 9u, 16u, 17u, 31u, 32u, 33u, 47u, 63u, 64u, 65u, 100u, 127u, 128u, 129u}) {
+        CAPTURE(n);
+        for (std::size_t const m : row_counts) {
+            CAPTURE(m);
+            auto const x = noise<float, 2>({m, n}, 1);
+            check_fused(costly_sums, closeness{16, 4}, x);
+            check_fused(sums, closeness{64, 8}, x, noise<float, 1>({n}, 2));
+            check_fused(light, closeness{64, 8}, x);
+        }
+        check_fused(costly_sums, closeness{16, 4}, noise<double, 2>({40, n}, 1));
+        check_fused(light, closeness{64, 8}, noise<double, 2>({40, n}, 1));
     }
 }
 

@@ -34,7 +34,8 @@ struct row_traits {
     bool is_wide = false;      // elements of which a register holds half a group
     int reductions = 0;        // of a row
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
-    int moved = 0;             // arrays that tiles take or give, twice, and those broadcast or kept for a later walk
+    int moved = 0;             // arrays that tiles take or give, twice, and those kept for a later walk
+    int repeated = 0;          // arrays that are one row, which lanes along the columns load for each
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
@@ -54,13 +55,14 @@ struct row_traits {
             is_indexed |= s.index >= 0;
             is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
             bool const is_operand = s.leaf >= 0 && s.varies_along_columns;
-            moved += is_operand ? 1 + s.varies_along_rows : 0;
+            moved += is_operand && s.varies_along_rows ? 2 : 0;
+            repeated += is_operand && !s.varies_along_rows ? 1 : 0;
             moved += plan.stored_in[i] >= 0 ? 2 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
-            once_a_row += is_reduction && !is_hidden ? in_lanes(fold) : 0;
+            once_a_row += is_reduction && !is_hidden ? fold : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
-        once_a_row += in_lanes(cost) / thresholds::instructions_of_a_column;
+        once_a_row += cost / thresholds::instructions_of_a_column;
         reduces = reductions > 0;
         may_be_short = reduces && !is_indexed;
     }
@@ -70,18 +72,20 @@ struct row_traits {
         constexpr extent_t least = simd::width;
         if (is_one_walk && is_costly) {
             extent_t const work = thresholds::columns_of_a_costly_instruction * most_cost;
-            return std::clamp(in_lanes(work) / std::max(moved, 1), least, thresholds::long_costly_walk_groups * least);
+            return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
         }
         if (is_one_walk) {
             // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
             extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
-            return std::clamp(reductions * of_a_fold, of_a_fold, thresholds::long_row_groups * least);
+            return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
         }
-        int const percent = !is_costly ? thresholds::percent_of_a_moved_array
-                            : is_wide  ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
-                                       : thresholds::percent_of_a_moved_array_of_costly_rows;
-        int const most = is_costly ? thresholds::long_costly_row_groups : thresholds::long_row_groups;
-        return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved, 1)), least, most * simd::width);
+        int const percent = simd::register_count != 32 ? thresholds::percent_of_a_moved_array_of_16_registers
+                            : is_costly && is_wide     ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
+                            : is_costly                ? thresholds::percent_of_a_moved_array_of_costly_rows
+                            : is_wide                  ? thresholds::percent_of_a_wide_moved_array
+                                                       : thresholds::percent_of_a_moved_array;
+        extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
+        return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved - repeated, 1)), least, most);
     }
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
@@ -99,14 +103,14 @@ struct row_traits {
                 is_costly ? block * (columns + in_lanes(thresholds::columns_of_a_group_of_rows))
                           : group * (columns + in_lanes(thresholds::columns_of_a_group_of_light_rows)) *
                                 thresholds::percent_of_a_block_of_rows / 100;
-            extent_t const of_a_long_row = (columns + group - 1) / group * group + once_a_row;
+            extent_t const of_a_long_row = (columns + group - 1) / group * group + in_lanes(once_a_row);
             extent_t const rest = rows % block;
             extent_t const wide = of_rows < rest * of_a_long_row ? rows : rows - rest;
             return {wide, wide};
         }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
-        extent_t const of_a_long_row = columns + once_a_row - saved;
+        extent_t const of_a_long_row = columns + in_lanes(once_a_row) - saved;
         extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));
         extent_t const of_a_block = of_a_group * thresholds::percent_of_a_block_of_rows / 100;
 

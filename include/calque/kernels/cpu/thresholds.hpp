@@ -106,25 +106,31 @@ inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 /// 1.2 to 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Two sums of one array, up to one group: 2.0 over 16, 1.15 over
 /// 31, in double 1.7 over 9, 1.0 over 17.
 /// Of a costly walk a register that is not filled is most of what a row takes: each instruction makes up for so many
-/// columns of one moved array (see below), up to so many groups. Measured up to one group, 64 and 1000 rows: sums of
+/// columns of one moved array (see below), up to so many columns. Measured up to one group, 64 and 1000 rows: sums of
 /// exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of log(exp(x) + 1) - x * y 2.1, 1.6 and
-/// 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4, 1.8, 1.6 and 2.5.
+/// 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4, 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2
+/// and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2.
 inline constexpr int columns_of_a_costly_instruction = 6;
-inline constexpr int long_costly_walk_groups = 8;
+inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
-/// hundredths of one more in tiles, for each array that is broadcast or kept for a later walk, and twice that for one
-/// that is transposed. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that
-/// a processor does not look ahead to the next row, which would hide a row's reductions. Measured, 64 and 1000 rows
-/// with g++ 12, lanes along the columns take as long as along the rows over: softmax 100 columns, its logarithm 130 to
-/// 150, log-sum-exp 300, layer norm 60 (35 rows) or 50; in double 50, 110, 140, 48. Lanes along the columns always,
-/// log-sum-exp over 128 takes 1.5.
+/// hundredths of one more for each array that is kept for a later walk, twice that for one that is transposed into
+/// tiles or back, and saves as much for each that is one row, which lanes along the columns load again for every row.
+/// Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that a processor does not
+/// look ahead to the next row, which would hide a row's reductions. Measured, 64 and 512 rows with g++ 12, lanes along
+/// the columns take as long as along the rows over: softmax 115 columns, its logarithm 185, log-sum-exp 320,
+/// cross-entropy with its gradient 140, layer norm 88, with gain and bias 144, variance 120, rows over their norms 29; in
+/// double 65, 95, 220, 75, 50, 85, 80, 21. Lanes along the columns always, log-sum-exp over 128 takes 1.6.
 inline constexpr int costly_phase = 16;
-inline constexpr int percent_of_a_moved_array = 12;
-inline constexpr int percent_of_a_moved_array_of_costly_rows = 7;
-inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 12;
-/// But never from so many groups on, where tiles leave L1.
-inline constexpr int long_row_groups = 6;
-inline constexpr int long_costly_row_groups = 20;
+inline constexpr int percent_of_a_moved_array = 11;
+inline constexpr int percent_of_a_wide_moved_array = 17;
+inline constexpr int percent_of_a_moved_array_of_costly_rows = 6;
+inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 11;
+/// With AVX2 there is little difference: softmax 75 columns, its logarithm 140, log-sum-exp 180, cross-entropy 140, layer
+/// norm 80 and 95, variance 130, rows over their norms 17; in double 50, 170, 200, 75, 85, 130, 150, 14.
+inline constexpr int percent_of_a_moved_array_of_16_registers = 12;
+/// But never from so many columns on, where tiles leave L1.
+inline constexpr std::ptrdiff_t longest_rows = 144;
+inline constexpr std::ptrdiff_t longest_costly_rows = 320;
 /// The groups of columns that are a whole block of light work, without a tail.
 inline constexpr int groups_of_a_whole_block = 4;
 

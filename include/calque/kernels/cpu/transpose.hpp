@@ -49,7 +49,11 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
                 r[i] = simd::load_n(from, columns);
             }
         }
-        i % 4 == 3 ? advance(from, in_stride) : void(from += in_stride);
+        if (i % 4 == 3) {
+            advance(from, in_stride);
+        } else {
+            from += in_stride;
+        }
     });
     transpose_rows<carrier>(r);
     auto* to = reinterpret_cast<carrier*>(out);
@@ -61,7 +65,11 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
                 simd::store_n(to, r[i], rows);
             }
         }
-        i % 4 == 3 ? advance(to, out_stride) : void(to += out_stride);
+        if (i % 4 == 3) {
+            advance(to, out_stride);
+        } else {
+            to += out_stride;
+        }
     });
 }
 
