@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -35,8 +36,8 @@ struct matrix_layout {
 template <class T, std::ptrdiff_t M, std::ptrdiff_t N, std::ptrdiff_t K>
 void check(matrix_layout of_a, matrix_layout of_b, matrix_layout of_c) {
     static auto const f = calque::function(product, {.max_warnings = 0});
-    auto const a = whole_numbers<T>(200, 1), b = whole_numbers<T>(200, 4);
-    std::vector<T> c(200, T(77)), expected = c;
+    auto const a = whole_numbers<T>(400, 1), b = whole_numbers<T>(400, 4);
+    std::vector<T> c(400, T(77)), expected = c;
     for (std::ptrdiff_t i = 0; i < M; ++i) {
         for (std::ptrdiff_t j = 0; j < N; ++j) {
             T sum = 0;
@@ -74,6 +75,49 @@ TEST_CASE_TEMPLATE("products of known extents, in every layout", T, float, doubl
     check_layouts<T, 3, 2, 4>();
     check_layouts<T, 1, 5, 2>();
     check_layouts<T, 5, 9, 3>();
+}
+
+TEST_CASE_TEMPLATE("of vectors", T, float, double) {
+    check_layouts<T, 3, 1, 3>();
+    check_layouts<T, 1, 3, 3>();
+    check_layouts<T, 4, 1, 4>();
+    check_layouts<T, 1, 4, 4>();
+    check_layouts<T, 6, 1, 5>();
+    check_layouts<T, 1, 6, 5>();
+    check_layouts<T, 9, 1, 9>();
+    check_layouts<T, 1, 17, 9>();
+    check_layouts<T, 1, 1, 5>();
+    check_layouts<T, 1, 1, 33>();
+    check_layouts<T, 33, 1, 1>();
+}
+
+TEST_CASE_TEMPLATE("of vectors, and what follows them", T, float, double) {
+    auto const x = whole_numbers<T>(5, 2), a = whole_numbers<T>(35, 1), bias = whole_numbers<T>(7, 3);
+    std::vector<T> y(7), expected(7);
+    for (std::size_t i = 0; i < 7; ++i) {
+        T sum = 0;
+        for (std::size_t k = 0; k < 5; ++k) {
+            sum += a[i * 5 + k] * x[k];
+        }
+        expected[i] = std::max(sum + bias[i], T(0));
+    }
+    auto const f = calque::function([](auto m, auto v, auto b) { return relu(matmul(m, v) + b); });
+    array_view result(y.data(), {7});
+    array_view const matrix(a.data(), {7, 5});
+    array_view const turned(a.data(), {5, 7}, {1, 5});
+    array_view const vector(x.data(), {5}), offset(bias.data(), {7});
+    f.into(result, matrix, vector, offset);
+    CHECK(y == expected);
+    y.assign(7, T(0));
+    calque::function([](auto m, auto v, auto b) { return relu(matmul(v, m) + b); }).into(result, turned, vector, offset);
+    CHECK(y == expected);
+    y.assign(7, T(0));
+    f.into(result, with_shape<7, 5>(matrix), with_shape<5>(vector), with_shape<7>(offset));
+    CHECK(y == expected);
+    array_view const none(x.data(), {0});
+    array_view const thin(a.data(), {7, 0});
+    calque::function(product).into(result, thin, none);
+    CHECK(y == std::vector<T>(7));
 }
 
 TEST_CASE("a plan says how it computes a small product") {

@@ -451,8 +451,8 @@ private:
         using known = known_product<K>;
         group_plan const& loops = plan_.groups[K];
         if (!kernels::multiply_known<known::rows, known::columns, known::depth>(loops.product, a, b, to, to_stride)) {
-            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, a, b, to, to_stride,
-                               workspace());
+            kernels::matmul<T, known::rows, known::columns>(loops.product, loops.rows, loops.columns, loops.depth, a, b,
+                                                            to, to_stride, workspace());
         }
     }
 
@@ -490,8 +490,10 @@ private:
         } else {
             epilogue_context<K> context;
             fill<K, 2>(context.whole);
-            kernels::matmul<T>(loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
-                               kernels::tile_sink<T>{&epilogue_context<K>::consume, &context}, workspace());
+            using known = known_product<K>;
+            kernels::matmul<T, known::rows, known::columns>(
+                loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
+                kernels::tile_sink<T>{&epilogue_context<K>::consume, &context}, workspace());
         }
     }
 

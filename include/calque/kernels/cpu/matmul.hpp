@@ -5,6 +5,7 @@
 // bits. No multiplication is skipped because a factor is zero, so infinities and NaNs spread as IEEE 754 says.
 #pragma once
 
+#include <calque/core/shape.hpp>
 #include <calque/kernels/cpu/matmul_joined.hpp>
 #include <calque/kernels/cpu/matmul_loops.hpp>
 #include <calque/kernels/cpu/matmul_pack.hpp>
@@ -82,7 +83,8 @@ void write_zeros(std::ptrdiff_t m, std::ptrdiff_t n, matmul_result<T> result) {
     }
 }
 
-template <class T>
+/// `IsVector`: M or N is 1, as the compiler knows, so that only the products of vectors are compiled.
+template <bool IsVector, class T>
 void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
               matrix_ref<T> const& b, matmul_result<T> const& result, void* workspace_bytes) {
     [[maybe_unused]] T* const workspace = static_cast<T*>(workspace_bytes);
@@ -95,15 +97,13 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     }
     if constexpr (!simd_product<T>) {
         multiply_by_loops(m, n, k, a, b, result);
+    } else if constexpr (IsVector) {
+        vector_product<T>(variant, m, n, k, a, b).run(result, workspace);
     } else {
         switch (variant) {
         case matmul_variant::dots:
         case matmul_variant::combined_rows:
-            if (n == 1) {
-                multiply_by_vector(variant, m, k, a, b.data, b.row_stride, true, result, workspace);
-            } else {
-                multiply_by_vector(variant, n, k, b.transposed(), a.data, a.column_stride, false, result, workspace);
-            }
+            vector_product<T>(variant, m, n, k, a, b).run(result, workspace);
             break;
         case matmul_variant::joined_rows:
             if constexpr (simd::has_lookup_of_pairs<T>) {
@@ -127,28 +127,39 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
 } // namespace detail
 
 /// Stores the product of an M x K and a K x N matrix in `c`, row-major with `c_stride` elements from row to row, by a
-/// variant that `choose_matmul` chose for these sizes and strides.
+/// variant that `choose_matmul` chose for these sizes and strides. `M`, `N`: those extents, where the compiler knows
+/// them.
 ///
 /// `workspace`: `matmul_workspace<T>(...)` bytes, aligned to 64. `c` and the workspace overlap nothing else.
-template <class T>
+template <class T, extent_t M = dyn, extent_t N = dyn>
 void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
             matrix_ref<T> const& b, T* c, std::ptrdiff_t c_stride, void* workspace) {
-    if constexpr (simd_product<T>) {
-        // Worth a path of its own: the general one costs 10 ns, half of what a product of 8 x 8 matrices takes.
+    constexpr bool is_vector = M == 1 || N == 1;
+    // Worth paths of their own: the general one costs 10 to 20 ns, what a product of 8 x 8 matrices takes.
+    if constexpr (simd_product<T> && !is_vector) {
         if (variant == matmul_variant::direct && n <= detail::tile_columns<T> &&
             m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1) && b.column_stride == 1) {
             compute_tile(static_cast<int>(m), n > simd::lanes<T> ? 2 : 1, one_tile(n, k, a, b, c, c_stride));
             return;
         }
     }
-    detail::multiply(variant, m, n, k, a, b, detail::matmul_result<T>{c, c_stride, {}}, workspace);
+    if constexpr (simd_product<T>) {
+        if (variant == matmul_variant::dots || variant == matmul_variant::combined_rows) {
+            detail::vector_product<T> const product(variant, m, n, k, a, b);
+            if (product.count <= product.chunk && product.reads_in_place() && (m == 1 || c_stride == 1)) {
+                product.store(0, product.count, c);
+                return;
+            }
+        }
+    }
+    detail::multiply<is_vector>(variant, m, n, k, a, b, detail::matmul_result<T>{c, c_stride, {}}, workspace);
 }
 
 /// The same, handing each element to `sink` once instead of storing it.
-template <class T>
+template <class T, extent_t M = dyn, extent_t N = dyn>
 void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
             matrix_ref<T> const& b, tile_sink<T> sink, void* workspace) {
-    detail::multiply(variant, m, n, k, a, b, detail::matmul_result<T>{nullptr, 0, sink}, workspace);
+    detail::multiply<M == 1 || N == 1>(variant, m, n, k, a, b, detail::matmul_result<T>{nullptr, 0, sink}, workspace);
 }
 
 /// The same, choosing the variant.

@@ -43,15 +43,39 @@ constexpr bool is_product_in_registers(extent_t m, extent_t n, extent_t k) {
 
 namespace detail {
 
-/// The first `Count` elements at `p` in a register.
+/// The least part of a register that holds so many elements: a quarter, a half or all of it. What small arrays have
+/// beside them was often stored just before, which a load or store of more lines than it needs would wait for.
+template <class T>
+constexpr int least_part(extent_t count) {
+    constexpr int quarter = std::max(simd::lanes<T> / 4, static_cast<int>(16 / sizeof(T)));
+    return count <= quarter ? quarter : count <= 2 * quarter ? 2 * quarter : simd::lanes<T>;
+}
+
+/// The first `Count` elements at `p` in a register; other lanes are not specified.
 template <extent_t Count, class T>
 CALQUE_INLINE simd::reg<T> load_first(T const* p) {
+    constexpr int part = least_part<T>(Count);
     if constexpr (Count >= simd::lanes<T>) {
         return simd::load(p);
+    } else if constexpr (Count > 0 && part < simd::lanes<T>) {
+        return simd::load_part<part>(p, static_cast<int>(Count));
     } else if constexpr (Count > 0) {
         return simd::load_n(p, static_cast<int>(Count));
     } else {
         return simd::splat(T(0));
+    }
+}
+
+/// Stores the first `Count` lanes.
+template <extent_t Count, class T>
+CALQUE_INLINE void store_first(T* p, simd::reg<T> r) {
+    constexpr int part = least_part<T>(Count);
+    if constexpr (Count >= simd::lanes<T>) {
+        simd::store(p, r);
+    } else if constexpr (part < simd::lanes<T>) {
+        simd::store_part<part, 0>(p, r, static_cast<int>(Count));
+    } else {
+        simd::store_n(p, r, static_cast<int>(Count));
     }
 }
 
@@ -107,18 +131,16 @@ CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
             constexpr auto of_right = detail::places<lanes>(first, size, N, 0, 1, k * N);
             sum = simd::fma(left.template at<of_left>(), right.template at<of_right>(), sum);
         });
-        if constexpr (size - first >= lanes) {
-            simd::store(c + first, sum);
-        } else {
-            simd::store_n(c + first, sum, size - first);
-        }
+        detail::store_first<size - first>(c + first, sum);
     });
 }
 
 /// The variant for such a product of matrices with strides `a` and `b`, where any others have `other`.
 template <extent_t M, extent_t N, extent_t K, class T>
 constexpr matmul_variant choose_known_matmul(matrix_strides a, matrix_strides b, matmul_variant other) {
-    if (is_product_in_registers<T>(M, N, K) && a.column == 1 && a.row == K && b.column == 1 && b.row == N) {
+    bool const is_a_gapless = a.column == 1 && (a.row == K || M == 1);
+    bool const is_b_gapless = b.row == N && (b.column == 1 || N == 1);
+    if (is_product_in_registers<T>(M, N, K) && is_a_gapless && is_b_gapless) {
         return matmul_variant::in_registers;
     }
     bool const is_tile = is_known_tile<T>(M, N, K) && other == matmul_variant::direct && b.column == 1;

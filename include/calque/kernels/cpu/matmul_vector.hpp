@@ -155,36 +155,68 @@ void combine_rows(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std:
     }
 }
 
-/// The product of a matrix and a vector (M x K times K x 1, or the transpose of 1 x K times K x N): `matrix` has a row
-/// for each element of the result.
+/// The product of a matrix and a vector (M x K times K x 1, or the transpose of 1 x K times K x N).
 template <class T>
-void multiply_by_vector(matmul_variant variant, std::ptrdiff_t count, std::ptrdiff_t depth, matrix_ref<T> matrix,
-                        T const* x, std::ptrdiff_t x_stride, bool is_column, matmul_result<T> result, T* workspace) {
-    if (variant == matmul_variant::dots && matrix.column_stride != 1) {
-        copy_to_panel(matrix.transposed(), depth, count, workspace, depth);
-        matrix = {workspace, depth, 1};
-        workspace += count * depth;
+struct vector_product {
+    matmul_variant variant;
+    bool is_column; // so is the vector, and the result
+    std::ptrdiff_t count, depth;
+    matrix_ref<T> matrix; // a row for each element of the result
+    T const* x;
+    std::ptrdiff_t x_stride;
+
+    vector_product(matmul_variant v, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
+                   matrix_ref<T> const& b)
+        : variant(v), is_column(n == 1), count(is_column ? m : n), depth(k), matrix(is_column ? a : b.transposed()),
+          x(is_column ? b.data : a.data), x_stride(is_column ? b.row_stride : a.column_stride) {}
+
+    /// Whether the operands can be read where they lie.
+    bool reads_in_place() const {
+        return variant == matmul_variant::combined_rows || (matrix.column_stride == 1 && x_stride == 1);
     }
-    if (variant == matmul_variant::dots && x_stride != 1) {
-        copy_to_panel(matrix_ref<T>{x, x_stride, 0}, depth, 1, workspace, depth);
-        x = workspace;
-    }
-    constexpr std::ptrdiff_t chunk = 4096 / static_cast<std::ptrdiff_t>(sizeof(T)); // a run of 4 KiB a row
-    alignas(64) T y[chunk];
-    for (std::ptrdiff_t i = 0; i < count; i += chunk) {
-        std::ptrdiff_t const size = std::min(chunk, count - i);
+
+    /// Stores elements [i, i + size) of the result, of operands that can be read where they lie.
+    void store(std::ptrdiff_t i, std::ptrdiff_t size, T* y) const {
         if (variant == matmul_variant::dots) {
             multiply_rows(size, depth, matrix.at(i, 0), matrix.row_stride, x, y);
         } else {
             combine_rows(depth, size, x, x_stride, matrix.at(i, 0), matrix.column_stride, y);
         }
-        if (is_column) {
-            result.accept(y, 1, i, 0, size, 1);
-        } else {
-            result.accept(y, size, 0, i, 1, size);
+    }
+
+    /// Hands over the result, of any operands.
+    void run(matmul_result<T> const& result, T* workspace) {
+        if (!reads_in_place()) {
+            copy_operands(workspace);
+        }
+        alignas(64) T y[chunk];
+        for (std::ptrdiff_t i = 0; i < count; i += chunk) {
+            std::ptrdiff_t const size = std::min(chunk, count - i);
+            store(i, size, y);
+            if (is_column) {
+                result.accept(y, 1, i, 0, size, 1);
+            } else {
+                result.accept(y, size, 0, i, 1, size);
+            }
         }
     }
-}
+
+    static constexpr std::ptrdiff_t chunk = 4096 / static_cast<std::ptrdiff_t>(sizeof(T)); // a run of 4 KiB a row
+
+private:
+    void copy_operands(T* workspace) {
+        if (matrix.column_stride != 1) {
+            copy_to_panel(matrix.transposed(), depth, count, workspace, depth);
+            matrix = {workspace, depth, 1};
+            workspace += count * depth;
+        }
+        if (x_stride != 1) {
+            copy_to_panel(matrix_ref<T>{x, x_stride, 0}, depth, 1, workspace, depth);
+            x = workspace;
+            x_stride = 1;
+        }
+    }
+};
 
 } // namespace detail
 } // namespace kernels
