@@ -109,7 +109,8 @@ TEST_CASE_TEMPLATE("of vectors, and what follows them", T, float, double) {
     f.into(result, matrix, vector, offset);
     CHECK(y == expected);
     y.assign(7, T(0));
-    calque::function([](auto m, auto v, auto b) { return relu(matmul(v, m) + b); }).into(result, turned, vector, offset);
+    auto const from_left = calque::function([](auto m, auto v, auto b) { return relu(matmul(v, m) + b); });
+    from_left.into(result, turned, vector, offset);
     CHECK(y == expected);
     y.assign(7, T(0));
     f.into(result, with_shape<7, 5>(matrix), with_shape<5>(vector), with_shape<7>(offset));
