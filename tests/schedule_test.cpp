@@ -51,6 +51,14 @@ TEST_CASE("a schedule says why a value is stored between kernels") {
                           }).schedule();
         CHECK(text.find("stores add") == std::string::npos);
     }
+    SUBCASE("nor is one into which an expensive one broadcasts") {
+        auto const text = calque::trace<spec<float, dyn, dyn>>([](auto x) {
+                              auto const centred = x - calque::mean<0>(x, calque::keepdims);
+                              return centred / sqrt(calque::mean<0>(square(centred), calque::keepdims));
+                          }).schedule();
+        CHECK(text.find("stores subtract") == std::string::npos);
+        CHECK(text.find("stores divide float[1,dyn]") != std::string::npos);
+    }
     SUBCASE("it is behind a reduction") {
         auto const text = calque::trace<spec<float, dyn, dyn>>([](auto x) {
                               return calque::sum<0>(x - calque::mean<1>(x, calque::keepdims));

@@ -423,7 +423,8 @@ private:
 
     // ---- what is stored
 
-    /// Instructions to recompute a node from what is stored or may be recomputed.
+    /// Instructions to recompute a node from what is stored or may be recomputed. What broadcasts into it is stored if
+    /// it is not cheap.
     constexpr int cost_of(node_id id, node const& n) const {
         if (kinds_.at[id] != op_kind::elementwise) {
             return 0;
@@ -431,7 +432,9 @@ private:
         int cost = info(n.op).cost;
         node_id const* const inputs = g_.inputs_of(n);
         for (int k = 0; k < data_inputs_.at[id]; ++k) {
-            cost += costs_.at[inputs[k]];
+            int const of_input = costs_.at[inputs[k]];
+            bool const is_stored = g_.nodes[inputs[k]].shape != n.shape && of_input > cheap_to_repeat;
+            cost += is_stored ? 0 : of_input;
         }
         return cost < 1000 ? cost : 1000;
     }
