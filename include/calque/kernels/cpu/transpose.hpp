@@ -49,7 +49,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
                 r[i] = simd::load_n(from, columns);
             }
         }
-        if (i % 4 == 3) {
+        if (i % 4 == 3) { // an address can say where the three rows behind one are
             advance(from, in_stride);
         } else {
             from += in_stride;
@@ -141,18 +141,24 @@ CALQUE_NOINLINE void transpose_to_narrow_rows(T const* in, std::ptrdiff_t in_str
 /// A tile that is cut off along one side only, by code of its own.
 template <class T>
 CALQUE_INLINE void transpose_cut_along_one_side(T const* in, std::ptrdiff_t in_stride, int rows, int columns, T* out,
-                                          std::ptrdiff_t out_stride) {
+                                                std::ptrdiff_t out_stride) {
     constexpr int extent = tile_extent<T>;
     constexpr int chunk = chunk_elements<carrier<T>>;
-    int const n = std::min(rows, columns);
-    bool const is_narrow = rows == extent;
-    if (chunk < extent && n <= chunk) {
-        is_narrow ? transpose_narrow_rows<chunk>(in, in_stride, n, out, out_stride)
-                  : transpose_to_narrow_rows<chunk>(in, in_stride, n, out, out_stride);
-    } else if (2 * chunk < extent && n <= 2 * chunk) {
-        is_narrow ? transpose_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride)
-                  : transpose_to_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride);
-    } else if (is_narrow) {
+    bool const has_all_rows = rows == extent;
+    int const n = has_all_rows ? columns : rows;
+    if constexpr (chunk < extent) {
+        if (n <= chunk) {
+            return has_all_rows ? transpose_narrow_rows<chunk>(in, in_stride, n, out, out_stride)
+                                : transpose_to_narrow_rows<chunk>(in, in_stride, n, out, out_stride);
+        }
+    }
+    if constexpr (2 * chunk < extent) {
+        if (n <= 2 * chunk) {
+            return has_all_rows ? transpose_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride)
+                                : transpose_to_narrow_rows<2 * chunk>(in, in_stride, n, out, out_stride);
+        }
+    }
+    if (has_all_rows) {
         transpose_cut_tile<true, false>(in, in_stride, extent, n, out, out_stride);
     } else {
         transpose_cut_tile<false, true>(in, in_stride, n, extent, out, out_stride);
