@@ -13,6 +13,7 @@ namespace {
 
 inline constexpr auto plus_one = [](auto x) { return x + 1.f; };
 inline constexpr auto multiply_add = [](auto x, auto y, auto z) { return x * y + z; };
+inline constexpr auto product = [](auto x, auto y) { return matmul(x, y); };
 inline constexpr auto sum_and_difference = [](auto x, auto y) { return std::tuple(x + y, x - y); };
 inline constexpr auto chain = [](auto a, auto b, auto c) { return tanh(a * b + c) * sigmoid(a) - 0.5f * c; };
 inline constexpr auto layer_norm = [](auto x, auto gain, auto bias) {
@@ -56,6 +57,11 @@ BENCHMARK_CAPTURE(hit, plus_one_of_4, plus_one, vector(4), vector(4));
 BENCHMARK_CAPTURE(hit, multiply_add_of_4, multiply_add, vector(4), vector(4), vector(4), vector(4));
 BENCHMARK_CAPTURE(hit, multiply_add_of_2x2, multiply_add, matrix(2, 2), matrix(2, 2), matrix(2, 2), matrix(2, 2));
 BENCHMARK_CAPTURE(hit, two_results_of_4, sum_and_difference, std::tuple(vector(4), vector(4)), vector(4), vector(4));
+BENCHMARK_CAPTURE(hit, dot_of_4, product, 0.f, vector(4), vector(4));
+BENCHMARK_CAPTURE(hit, matrix_4x4_times_vector, product, vector(4), matrix(4, 4), vector(4));
+BENCHMARK_CAPTURE(hit, matrix_10x10_times_vector, product, vector(10), matrix(10, 10), vector(10));
+BENCHMARK_CAPTURE(hit, known_matrix_3x3_times_vector, product, vector(3), calque::with_shape<3, 3>(matrix(3, 3)),
+                  calque::with_shape<3>(vector(3)));
 
 /// 64 extents that are new to a trace under `dynamic` that serves them. `make(n)` returns the arguments.
 template <class F, class Make>

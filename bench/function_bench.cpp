@@ -14,6 +14,12 @@ inline constexpr auto costly_chain = [](auto a, auto b, auto c) { return tanh(a 
 inline constexpr auto softmax_rows = [](auto x) { return calque::softmax<-1>(x); };
 inline constexpr auto sum_rows = [](auto x) { return calque::sum<-1>(x); };
 inline constexpr auto sum_columns = [](auto x) { return calque::sum<0>(x); };
+inline constexpr auto norms = [](auto x) { return sqrt(calque::sum<-1>(x * x)); };
+inline constexpr auto sum_exp_rows = [](auto x) { return calque::sum<-1>(exp(x)); };
+inline constexpr auto standardized_columns = [](auto x) {
+    auto const centred = x - calque::mean<0>(x, calque::keepdims);
+    return centred / (sqrt(calque::mean<0>(square(centred), calque::keepdims)) + 1e-6f);
+};
 inline constexpr auto dense = [](auto x, auto w, auto b) { return relu(matmul(x, w) + b); };
 
 xt::xtensor<float, 1> numbers(std::size_t n, float phase) {
@@ -95,6 +101,14 @@ BENCHMARK_CAPTURE(over_matrix, softmax, softmax_rows, xt::xtensor<float, 2>())
     ->Args({4096, 10});
 BENCHMARK_CAPTURE(over_matrix, row_sums, sum_rows, xt::xtensor<float, 1>())->Args({1000, 1000});
 BENCHMARK_CAPTURE(over_matrix, column_sums, sum_columns, xt::xtensor<float, 1>())->Args({1000, 1000});
+BENCHMARK_CAPTURE(over_matrix, norms, norms, xt::xtensor<float, 1>())->Args({1000, 3});
+BENCHMARK_CAPTURE(over_matrix, row_sums_of_exp, sum_exp_rows, xt::xtensor<float, 1>())
+    ->Args({1000, 15})
+    ->Args({1000, 17})
+    ->Args({1000, 33});
+BENCHMARK_CAPTURE(over_matrix, standardized_columns, standardized_columns, xt::xtensor<float, 2>())
+    ->Args({200, 10})
+    ->Args({200, 1000});
 
 /// relu(x w + b) with the bias and relu on the product's tiles.
 void dense_layer(benchmark::State& state) {
