@@ -97,14 +97,10 @@ void multiply(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::p
     }
     if constexpr (!simd_product<T>) {
         multiply_by_loops(m, n, k, a, b, result);
-    } else if constexpr (IsVector) {
+    } else if (IsVector || variant == matmul_variant::dots || variant == matmul_variant::combined_rows) {
         vector_product<T>(variant, m, n, k, a, b).run(result, workspace);
-    } else {
+    } else if constexpr (!IsVector) {
         switch (variant) {
-        case matmul_variant::dots:
-        case matmul_variant::combined_rows:
-            vector_product<T>(variant, m, n, k, a, b).run(result, workspace);
-            break;
         case matmul_variant::joined_rows:
             if constexpr (simd::has_lookup_of_pairs<T>) {
                 joined_product<T>(n, k, b).run(m, a.data, result);

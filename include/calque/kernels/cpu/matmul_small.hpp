@@ -43,12 +43,12 @@ constexpr bool is_product_in_registers(extent_t m, extent_t n, extent_t k) {
 
 namespace detail {
 
-/// The least part of a register that holds so many elements: a quarter, a half or all of it. What small arrays have
-/// beside them was often stored just before, which a load or store of more lines than it needs would wait for.
+/// The least part of a register that holds so many elements: 16 bytes, 32, or all of it. What small arrays have beside
+/// them was often stored just before, which a load or store of more lines than it needs would wait for.
 template <class T>
 constexpr int least_part(extent_t count) {
-    constexpr int quarter = std::max(simd::lanes<T> / 4, static_cast<int>(16 / sizeof(T)));
-    return count <= quarter ? quarter : count <= 2 * quarter ? 2 * quarter : simd::lanes<T>;
+    constexpr int least = static_cast<int>(16 / sizeof(T));
+    return count <= least ? least : count <= 2 * least ? 2 * least : simd::lanes<T>;
 }
 
 /// The first `Count` elements at `p` in a register; other lanes are not specified.

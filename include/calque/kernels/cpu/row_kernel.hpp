@@ -56,7 +56,7 @@ class row_kernel {
     /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
     /// one row in memory.
     static constexpr bool has_kernel_of_one_row =
-        !is_static(rows_known) && !traits.reduces && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
+        !is_static(rows_known) && traits.reductions == 0 && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
 
     static constexpr bool is_light = row_program<Group>::plan.cost[0] <= thresholds::light_phase;
     static constexpr join_limits limits{!is_light        ? thresholds::least_rows_joined

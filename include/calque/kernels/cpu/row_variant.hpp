@@ -26,7 +26,6 @@ struct row_split {
 
 /// The row program of `Group` as far as the choice of a variant goes.
 struct row_traits {
-    bool reduces = false;
     bool may_be_short = false; // it reduces rows, and no operation of it counts elements along them
     bool is_one_walk = false;  // along a row
     int most_cost = 0;         // instructions a pack, of the walk that has most
@@ -63,8 +62,7 @@ struct row_traits {
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += cost / thresholds::instructions_of_a_column;
-        reduces = reductions > 0;
-        may_be_short = reduces && !is_indexed;
+        may_be_short = reductions > 0 && !is_indexed;
     }
 
     /// The columns from which on lanes run along them, however many rows there are.

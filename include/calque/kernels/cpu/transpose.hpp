@@ -31,6 +31,17 @@ inline constexpr int tile_extent = simd::lanes<detail::carrier<T>>;
 
 namespace detail {
 
+/// From row `i` to the one behind it. Of four rows the first is a place of its own: an address can say where the others
+/// are.
+template <class T>
+CALQUE_INLINE void go_to_next_row(T*& row, std::ptrdiff_t stride, int i) {
+    if (i % 4 == 3) {
+        advance(row, stride);
+    } else {
+        row += stride;
+    }
+}
+
 /// Writes element (i, j) of a tile at `in` to (j, i) at `out`: of 1 to `tile_extent<T>` rows and columns, all of them
 /// where `AllRows` and `AllColumns` say so. Strides are those of rows, in elements. `Pads`: rows that are not there,
 /// which may be all, are written as zeros.
@@ -49,11 +60,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
                 r[i] = simd::load_n(from, columns);
             }
         }
-        if (i % 4 == 3) { // an address can say where the three rows behind one are
-            advance(from, in_stride);
-        } else {
-            from += in_stride;
-        }
+        go_to_next_row(from, in_stride, i);
     });
     transpose_rows<carrier>(r);
     auto* to = reinterpret_cast<carrier*>(out);
@@ -65,11 +72,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
                 simd::store_n(to, r[i], rows);
             }
         }
-        if (i % 4 == 3) {
-            advance(to, out_stride);
-        } else {
-            to += out_stride;
-        }
+        go_to_next_row(to, out_stride, i);
     });
 }
 
