@@ -52,6 +52,7 @@ inline constexpr auto both_ways = [](auto x) {
 };
 
 inline constexpr auto costly_columns = [](auto x, auto scale) { return calque::sum<0>(tanh(x * scale)); };
+inline constexpr auto sums_of_exp = [](auto x) { return calque::sum<0>(exp(x)); };
 
 inline constexpr auto counted_columns = [](auto x) { return calque::sum<0>(calque::cast<float>(x)); };
 
@@ -91,8 +92,8 @@ TEST_CASE("columns behind the last block, of narrow and wide elements") {
 }
 
 TEST_CASE("many rows of a few columns") {
-    for (std::size_t const m : {63u, 64u, 255u, 256u, 261u, 600u}) {
-        for (std::size_t const n : {1u, 2u, 3u, 5u, 8u, 12u, 13u, 17u, 48u, 63u, 64u, 65u}) {
+    for (std::size_t const m : {31u, 32u, 63u, 159u, 160u, 261u, 600u}) {
+        for (std::size_t const n : {1u, 2u, 3u, 5u, 8u, 12u, 13u, 17u, 48u, 63u, 64u, 65u, 96u, 144u, 145u}) {
             CAPTURE(m);
             CAPTURE(n);
             matrix const x = noise<float, 2>({m, n}, 1);
@@ -104,6 +105,7 @@ TEST_CASE("many rows of a few columns") {
             check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)},
                         xt::view(x, xt::all(), xt::range(0, n / 2)), noise<float, 1>({n / 2}, 2));
             check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({m, n}, 1));
+            check_fused(sums_of_exp, closeness{16, 16. * static_cast<double>(m)}, x);
         }
     }
     for (std::size_t const m : {256u, 1000u}) { // whole numbers: exact in any order

@@ -25,7 +25,7 @@ public:
 
     static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_joined) {
-            if (limits.suit(rows, columns) && fold_joined(a, rows, columns)) {
+            if (limits.suit(rows, columns) && columns % block != 0 && fold_joined(a, rows, columns)) {
                 return;
             }
         }
@@ -37,6 +37,7 @@ private:
     static constexpr int reduced = step_v<Group, reduction>.inputs[0];
     static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
     static constexpr int groups_at_once = thresholds::groups_at_once;
+    static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;
@@ -123,7 +124,7 @@ private:
         behind.results[0] = totals_behind;
         fold_halves<Way>(a, first, middle, columns);
         fold_halves<Way>(behind, middle, end, columns);
-        fold_totals(static_cast<T*>(a.results[0]), totals_behind, columns);
+        fold_totals(static_cast<T*>(a.results[0]), totals_behind, 1, columns);
     }
 
     /// A few rows in registers, block by block, any number of columns.
@@ -188,29 +189,30 @@ private:
         }
     }
 
-    /// Folds other totals into totals.
-    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t columns) {
+    /// Folds rows of other totals into totals.
+    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
             int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
-            auto const total = simd::pack<T, 1>::load(totals + j, n);
-            Op::combine(simd::pack<T, 1>::load(others + j, n), total).store(totals + j, n);
+            auto total = simd::pack<T, 1>::load(totals + j, n);
+            for (std::ptrdiff_t i = 0; i < rows; ++i) {
+                total = Op::combine(simd::pack<T, 1>::load(others + i * columns + j, n), total);
+            }
+            total.store(totals + j, n);
         }
     }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
     static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        constexpr std::ptrdiff_t one_block = groups_at_once * simd::width;
-        joined_rows<Group> joined(a, rows, columns, one_block);
+        constexpr std::ptrdiff_t wanted = (is_light() ? 1 : thresholds::blocks_of_joined_folds) * block;
+        joined_rows<Group> joined(a, rows, columns, wanted);
         if (joined.at_once == 0) {
             return false;
         }
-        alignas(64) T totals[std::max(one_block, limits.most_columns * simd::width)];
+        alignas(64) T totals[std::max(wanted, limits.most_columns * simd::width)];
         joined.whole.results[0] = totals;
-        fold(joined.rest, rows % joined.at_once, columns);
-        fold(joined.whole, rows / joined.at_once, joined.at_once * columns);
-        for (std::ptrdiff_t row = 0; row < joined.at_once; ++row) {
-            fold_totals(static_cast<T*>(a.results[0]), totals + row * columns, columns);
-        }
+        fold(joined.rest, joined.rows_of_rest(rows), columns);
+        fold(joined.whole, joined.rows_of_whole(rows), joined.at_once * columns);
+        fold_totals(static_cast<T*>(a.results[0]), totals, joined.at_once, columns);
         return true;
     }
 
@@ -218,7 +220,6 @@ private:
     /// groups the last two, may have lanes beyond the `n` columns that are left.
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
-        constexpr std::ptrdiff_t block = groups_at_once * simd::width;
         bool const is_wide = groups_in_registers <= groups_at_once || columns > groups_in_registers * simd::width;
         std::ptrdiff_t j = 0;
         for (; is_wide && j + block <= columns; j += block) {

@@ -6,8 +6,8 @@
 #include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <numeric>
 
 namespace calque {
 inline namespace v0 {
@@ -35,10 +35,14 @@ struct argument_arrays {
           result_row_strides(a.result_row_strides) {}
 };
 
-/// How many rows are one, so that they end where a register does.
+/// How many rows are one, so that they end where a register does: a power of two, since a division takes as long as a
+/// row.
 constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted_columns) {
-    std::ptrdiff_t const least = simd::width / std::gcd(columns, std::ptrdiff_t{simd::width});
-    return least * std::max<std::ptrdiff_t>(1, std::min(wanted_columns / columns, rows / 4) / least);
+    std::ptrdiff_t result = simd::width >> std::countr_zero(static_cast<std::size_t>(columns | simd::width));
+    while (2 * result * columns <= wanted_columns && 8 * result <= rows) {
+        result *= 2;
+    }
+    return result;
 }
 
 /// The first `bytes` bytes from `from`, again and again until there are `all`.
@@ -58,7 +62,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
                                                 argument_arrays whole, argument_arrays rest, std::byte* memory) {
     std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns);
     std::ptrdiff_t const wide = at_once * columns;
-    std::ptrdiff_t const behind = rows / at_once * wide;
+    std::ptrdiff_t const behind = (rows & -at_once) * columns;
     std::byte const* const end = memory + thresholds::bytes_of_repeated_rows;
     for (joined_array const* x = arrays; x != arrays + count; ++x) {
         if (x->is_result) {
@@ -126,9 +130,15 @@ public:
           at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, detail::argument_arrays(whole),
                                     detail::argument_arrays(rest), memory_)) {}
 
+    /// Of so many rows, the joined ones, and how many remain behind them.
+    CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows) const {
+        return rows >> std::countr_zero(static_cast<std::size_t>(at_once));
+    }
+    CALQUE_INLINE std::ptrdiff_t rows_of_rest(std::ptrdiff_t rows) const { return rows & (at_once - 1); }
+
     arguments whole;
     arguments rest;               // as the given ones, or as one row: what is repeated is so here too
-    std::ptrdiff_t const at_once; // the rows that are one; 0 if they cannot be joined
+    std::ptrdiff_t const at_once; // the rows that are one, a power of two; 0 if they cannot be joined
 
 private:
     struct array_list {

@@ -125,8 +125,8 @@ private:
         if (joined.at_once == 0) {
             return false;
         }
-        long_rows::run(joined.whole, rows / joined.at_once, joined.at_once * columns);
-        long_rows::run(joined.rest, 1, rows % joined.at_once * columns);
+        long_rows::run(joined.whole, joined.rows_of_whole(rows), joined.at_once * columns);
+        long_rows::run(joined.rest, 1, joined.rows_of_rest(rows) * columns);
         return true;
     }
 

@@ -175,23 +175,29 @@ inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
 inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
 
 /// Column reductions of at most so many instructions a register have a walk for each number of groups that is left
-/// behind the last block. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums, maxima and
-/// means of squares of 17 to 63 columns. The walks of a sum take 0.06 s to compile.
-inline constexpr int cost_of_a_light_fold = 16;
+/// behind the last block; others join rows instead. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums,
+/// maxima and means of squares of 17 to 63 columns. With 16, which makes exp light, sums of exp(x) over 17 columns took
+/// 1.2 to 2, over 33 1.1 to 1.5, over 65 up to 1.3. The walks of a sum take 0.06 s to compile.
+inline constexpr int cost_of_a_light_fold = 13;
 
 /// With AVX-512 those of at most so many, with the fold, walk down all rows of up to twice as many groups. Measured
 /// without, sums over 300 and 1000 rows of 65 to 128 columns: 1.1 to 1.7, over 40 rows 1.0. What keeps NaN or reads two
 /// arrays has too few registers: 0.6 to 0.9 over 40 rows.
 inline constexpr int cost_of_a_sum = 3;
 
-/// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does.
-/// Measured row by row, sums, maxima and mean squares over 1000 rows: 3 to 3.6 over 2 columns, 2.4 to 3.4 over 3, 1.6
-/// to 2.5 over 8, 1.2 to 1.6 over 12, 0.8 to 1.1 over 31; over 200 rows 0.95 to 1.4. Sums of tanh(x*w): 4.3 over 3
-/// columns, 2.2 over 17, 1.2 over 63; over 64 rows 1.9, 1.5 and 0.94.
-inline constexpr std::ptrdiff_t least_rows_of_light_joined_folds = 256;
+/// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does,
+/// if they do not fill blocks. Measured row by row, sums over 256 and 1000 rows: 1.8 to 2.3 over 3 columns, 1.2 to 1.5
+/// over 8, 1.05 to 1.15 over 12; over 128 0.8 to 1.05, and 0.6 to 0.8 over 31. Sums of tanh(x): 1.2 to 2.1 over 3
+/// columns, 1.02 to 1.5 over 17, 1.2 to 1.3 over 65, 1.1 over 129; over 32 rows 1.4 over 17, 0.9 to 1.1 from 65 on; over
+/// 20 rows 0.7 to 1.1.
+inline constexpr std::ptrdiff_t least_rows_of_light_joined_folds = 160;
 inline constexpr std::ptrdiff_t most_columns_of_light_joined_folds = 12;
-inline constexpr std::ptrdiff_t least_rows_of_joined_folds = 64;
-inline constexpr std::ptrdiff_t most_columns_of_joined_folds = 64;
+inline constexpr std::ptrdiff_t least_rows_of_joined_folds = 32;
+inline constexpr std::ptrdiff_t most_columns_of_joined_folds = 144;
+
+/// So many blocks of costly joined rows hold a multiple of most numbers of columns. Measured with one: sums of tanh(x)
+/// over 12, 24 and 48 columns 1.2 to 1.3, over 96 1.1, over 16 0.95.
+inline constexpr std::ptrdiff_t blocks_of_joined_folds = 4;
 
 /// Operands that are not contiguous are copied for a kernel over rows in parts of so many bytes, and at least so many
 /// rows, if all of it is more than that. Measured of a + transpose(b), on an Intel Xeon (L2 of 2 MiB), all at once:
