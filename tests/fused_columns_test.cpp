@@ -51,6 +51,7 @@ inline constexpr auto both_ways = [](auto x) {
     return x / (calque::sum<0>(x, keepdims) + calque::sum<1>(x, keepdims));
 };
 
+inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<0>(x * y); };
 inline constexpr auto costly_columns = [](auto x, auto scale) { return calque::sum<0>(tanh(x * scale)); };
 inline constexpr auto sums_of_exp = [](auto x) { return calque::sum<0>(exp(x)); };
 
@@ -60,10 +61,12 @@ inline constexpr auto counted_columns = [](auto x) { return calque::sum<0>(calqu
 
 TEST_CASE("columns of every number of rows and of columns") {
     for (std::size_t const m : {0u, 1u, 15u, 16u, 17u, 100u}) {
-        for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 130u}) {
+        for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 96u, 97u, 130u}) {
             CAPTURE(m);
             CAPTURE(n);
             check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));
+            check_fused(column_products, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1),
+                        noise<float, 2>({m, n}, 2));
             if (m != 0) {
                 check_fused(column_extremes, equal_bits, noise<float, 2>({m, n}, 2));
                 check_fused(column_soft, closeness{16, 4}, noise<float, 2>({m, n}, 3));

@@ -72,6 +72,7 @@ struct reduction : op_defaults {
     static constexpr op_kind kind = op_kind::reduction;
     static constexpr int arity = 1;
     static constexpr bool has_identity = true;
+    static constexpr bool rounds = true; // so that of floating-point elements results depend on their order
 
     static constexpr auto batch(auto const& in) { return in.again(in.attribute() << 1); }
 

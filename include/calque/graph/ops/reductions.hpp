@@ -31,6 +31,7 @@ struct reduce_max : reduction {
     static constexpr std::string_view name = "max";
     static constexpr dtype_set accepts = dtype_set::numbers;
     static constexpr int cost = 3;
+    static constexpr bool rounds = false;
 
     template <class T>
     static constexpr T identity =
@@ -51,6 +52,7 @@ struct reduce_min : reduction {
     static constexpr std::string_view name = "min";
     static constexpr dtype_set accepts = dtype_set::numbers;
     static constexpr int cost = 3;
+    static constexpr bool rounds = false;
 
     template <class T>
     static constexpr T identity =

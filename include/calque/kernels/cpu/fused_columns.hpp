@@ -55,11 +55,15 @@ private:
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
     static constexpr bool is_light() { return cost() <= thresholds::cost_of_a_light_fold; }
-    /// The groups of columns whose totals may lie in registers for all rows.
-    static constexpr int groups_in_registers = [] {
-        bool const is_sum = cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
-        return !is_light() ? 1 : is_sum && simd::register_count == 32 ? 2 * groups_at_once : groups_at_once;
-    }();
+    /// Whether results depend on the order of rows.
+    static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
+    static constexpr bool is_sum =
+        cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
+    /// The groups of columns beside which one may walk down all rows.
+    static constexpr int groups_in_registers = !is_light()                  ? 1
+                                               : simd::register_count != 32 ? groups_at_once
+                                               : is_sum || !rounds ? thresholds::most_groups_in_registers
+                                                                   : thresholds::groups_in_registers;
 
     /// Whether rows may be streams: little work on one matrix.
     static constexpr bool may_be_streams = [] {
@@ -256,20 +260,31 @@ private:
         }
     }
 
+    /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; a single group, too,
+    /// which would be one chain of all rows.
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         T* const place = totals() + j;
         simd::pack<T, U> total = load<Masked, U>(place, n);
-        for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
-            std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
-            total = Op::combine(fold_rows<Masked, U>(i, end_of_piece, j, n), total);
+        if constexpr (U > 1 && !rounds) {
+            total = fold_rows<Masked, U>(total, first, end, j, n);
+        } else {
+            for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
+                std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
+                simd::pack<T, U> const none(identity);
+                total = Op::combine(fold_rows<Masked, U>(none, i, end_of_piece, j, n), total);
+                if constexpr (U > groups_at_once && !is_sum) { // the work needs the registers
+                    detail::store<Masked>(place, total, n);
+                    total = load<Masked, U>(place, n);
+                }
+            }
         }
         detail::store<Masked>(place, total, n);
     }
 
     template <bool Masked, int U>
-    CALQUE_INLINE simd::pack<T, U> fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
-        simd::pack<T, U> folded(identity);
+    CALQUE_INLINE simd::pack<T, U> fold_rows(simd::pack<T, U> folded, std::ptrdiff_t first, std::ptrdiff_t end,
+                                             std::ptrdiff_t j, int n) {
         for (std::ptrdiff_t i = first; i < end; ++i) {
             folded = Op::combine(element<Masked, U>(i, j, n), folded);
         }

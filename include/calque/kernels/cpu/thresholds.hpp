@@ -180,10 +180,13 @@ inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
 /// 1.2 to 2, over 33 1.1 to 1.5, over 65 up to 1.3. The walks of a sum take 0.06 s to compile.
 inline constexpr int cost_of_a_light_fold = 13;
 
-/// With AVX-512 those of at most so many, with the fold, walk down all rows of up to twice as many groups. Measured
-/// without, sums over 300 and 1000 rows of 65 to 128 columns: 1.1 to 1.7, over 40 rows 1.0. What keeps NaN or reads two
-/// arrays has too few registers: 0.6 to 0.9 over 40 rows.
+/// With AVX-512 light folds walk down all rows beside so many groups; those that take no more instructions than a sum
+/// or whose totals need not be folded in pieces, because they are exact, beside more. Measured with 4 each, over 65 to
+/// 128 columns: sums of 300 and 1000 rows 1.1 to 1.7, of 40 rows 1.0; maxima 1.4 to 1.65, of 12 to 64 rows 1.0 to 1.35;
+/// sums of x*y of 65 to 96 columns 1.1 to 1.4, of up to 64 rows 1.0; these with 8, of 97 to 128 columns, 0.9 to 1.35.
 inline constexpr int cost_of_a_sum = 3;
+inline constexpr int groups_in_registers = 6;
+inline constexpr int most_groups_in_registers = 8;
 
 /// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does,
 /// if they do not fill blocks. Measured row by row, sums over 256 and 1000 rows: 1.8 to 2.3 over 3 columns, 1.2 to 1.5
