@@ -59,6 +59,8 @@ private:
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
     static constexpr bool is_sum =
         cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
+    static constexpr int groups_of_one_piece =
+        simd::register_count == 32 ? thresholds::groups_of_one_piece : thresholds::groups_of_one_piece_of_16_registers;
     /// The groups of columns beside which one may walk down all rows.
     static constexpr int groups_in_registers = !is_light()                  ? 1
                                                : simd::register_count != 32 ? groups_at_once
@@ -260,13 +262,13 @@ private:
         }
     }
 
-    /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; a single group, too,
-    /// which would be one chain of all rows.
+    /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; few groups, too, which
+    /// would wait for each other.
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         T* const place = totals() + j;
         simd::pack<T, U> total = load<Masked, U>(place, n);
-        if constexpr (U > 1 && !rounds) {
+        if constexpr (!rounds && U >= groups_of_one_piece) {
             total = fold_rows<Masked, U>(total, first, end, j, n);
         } else {
             for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
