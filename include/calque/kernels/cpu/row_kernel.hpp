@@ -20,7 +20,7 @@ class row_kernel {
     static constexpr extent_t columns_known = Group::columns;
 
     static constexpr bool may_be_short =
-        traits.may_be_short && columns_known < traits.first_long_row(); // also if it is dynamic: negative
+        traits.may_be_short && !(is_static(columns_known) && traits.are_long(columns_known));
     /// Over columns of one register, few rows lose little to idle lanes: not worth a third kernel.
     static constexpr bool must_be_short = may_be_short && !traits.is_one_walk && is_static(columns_known) &&
                                           columns_known <= simd::width && !is_static(rows_known);

@@ -65,11 +65,13 @@ struct row_traits {
         may_be_short = reductions > 0 && !is_indexed;
     }
 
-    /// The columns from which on lanes run along them, however many rows there are.
-    constexpr extent_t first_long_row() const {
+    /// The columns from which on lanes run along them, however many rows there are, if so many of a row's last register
+    /// have none.
+    constexpr extent_t first_long_row(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;
         if (is_one_walk && is_costly) {
-            extent_t const work = thresholds::columns_of_a_costly_instruction * most_cost;
+            extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / thresholds::idle_lanes_of_a_column;
+            extent_t const work = (thresholds::columns_of_a_costly_instruction + of_idle_lanes) * most_cost;
             return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
         }
         if (is_one_walk) {
@@ -86,12 +88,14 @@ struct row_traits {
         return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved - repeated, 1)), least, most);
     }
 
+    constexpr bool are_long(extent_t columns) const { return columns >= first_long_row(-columns & (simd::width - 1)); }
+
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
     /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by itself,
     /// whose steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
-        if (!may_be_short || (may_be_long && columns >= first_long_row())) {
+        if (!may_be_short || (may_be_long && are_long(columns))) {
             return {};
         }
         constexpr extent_t group = simd::width;

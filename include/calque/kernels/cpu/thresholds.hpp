@@ -109,8 +109,11 @@ inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 /// columns of one moved array (see below), up to so many columns. Measured up to one group, 64 and 1000 rows: sums of
 /// exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of log(exp(x) + 1) - x * y 2.1, 1.6 and
 /// 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4, 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2
-/// and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2.
+/// and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2. Two lanes that the last register leaves
+/// idle cost a column more. Measured without, sums of exp 1.3 over 49 columns, 1.15 over 65, 1.05 over 97; of tanh 1.25,
+/// 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2 over 69 and 81; AVX2 1.05 to 1.15.
 inline constexpr int columns_of_a_costly_instruction = 6;
+inline constexpr int idle_lanes_of_a_column = 2;
 inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more for each array that is kept for a later walk, twice that for one that is transposed into
