@@ -148,6 +148,25 @@ TEST_CASE("cross-entropy and its gradient") {
     }
 }
 
+TEST_CASE("rows take turns, as many as L1 holds") {
+    for (std::size_t const n : {200u, 511u, 1030u, 2100u, 5000u}) {
+        CAPTURE(n);
+        for (std::size_t const m : {1u, 2u, 7u, 8u, 9u, 17u}) {
+            CAPTURE(m);
+            matrix const x = noise<float, 2>({m, n}, 1);
+            check_fused(soft, closeness{16, 4}, matrix(x * 8.f));
+            check_fused(kept, closeness{16, 4. * static_cast<double>(n)}, x);
+            check_fused(normalized, closeness{16, 4}, x, noise<float, 1>({n}, 2), noise<float, 1>({n}, 3));
+            check_fused(soft, closeness{16, 4}, noise<double, 2>({m, n}, 1));
+        }
+    }
+    matrix x = noise<float, 2>({19, 300}, 1);
+    auto const softmax = [](auto y) { return calque::softmax<-1>(y); };
+    matrix const expected = calque::function(softmax)(x);
+    calque::function(softmax).into(x, x);
+    CHECK(x == expected);
+}
+
 TEST_CASE("what later walks along a row need again") {
     for (std::size_t const n : column_counts) {
         CAPTURE(n);

@@ -22,7 +22,7 @@ public:
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
-        return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
+        return scratch_bytes_of_a_row(columns) * static_cast<std::size_t>(rows_in_turn(columns));
     }
 
     /// The rows from `first` on, up to `rows`. `OneRow`: there is one row in any call; small arrays pay for the loop
@@ -38,8 +38,15 @@ public:
             arguments const own = a; // which no row's store can change: strides are not read again for each row
             fused_rows kernel(own, rows, columns);
             kernel.template compute_row_values<0, false>(0);
-            for (std::ptrdiff_t i = first; i < rows; ++i) {
-                kernel.template run_row<false>(i, typename program::phases{});
+            if constexpr (takes_turns) {
+                std::ptrdiff_t const turns = rows_in_turn(columns);
+                for (std::ptrdiff_t i = first; i < rows; i += turns) {
+                    kernel.run_rows(i, std::min(turns, rows - i), typename program::phases{});
+                }
+            } else {
+                for (std::ptrdiff_t i = first; i < rows; ++i) {
+                    kernel.template run_row<false>(i, typename program::phases{});
+                }
             }
         }
     }
@@ -52,8 +59,40 @@ private:
         return (static_cast<std::size_t>(columns) * sizeof(double) + widest + 63) / 64 * 64;
     }
 
+    static constexpr std::size_t scratch_bytes_of_a_row(std::ptrdiff_t columns) {
+        return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
+    }
+
+    /// Whether a few rows run each phase one behind the other, so that none waits for what it folds and computes once.
+    /// Of two light walks that end in elementwise work a processor runs the next row's first one beside the second.
+    static constexpr bool takes_turns =
+        plan.count > 2 || (plan.count == 2 && (plan.reduces[1] || std::max(plan.cost[0], plan.cost[1]) >=
+                                                                      thresholds::costly_phase));
+
+    /// How many rows do: as many as L1 holds with what they read and write.
+    static constexpr std::ptrdiff_t rows_in_turn(std::ptrdiff_t columns) {
+        std::ptrdiff_t result = takes_turns ? thresholds::rows_in_turn : 1;
+        while (result > 1 && result * columns * bytes_of_a_column() > thresholds::bytes_of_rows_in_turn) {
+            result /= 2;
+        }
+        return result;
+    }
+
+    /// Of all arrays and scratch rows that have a value for each column of each row.
+    static constexpr std::ptrdiff_t bytes_of_a_column() {
+        std::size_t bytes = 0;
+        for (int i = 0; i < program::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            bool const is_matrix = s.leaf >= 0 && s.varies_along_columns && s.varies_along_rows;
+            bytes += size_of(s.type) * (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0) +
+                                        (plan.scratch[i] >= 0));
+        }
+        return static_cast<std::ptrdiff_t>(bytes);
+    }
+
     CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
-        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
+        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)),
+          scratch_(a.scratch) {}
 
     static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
         bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
@@ -63,6 +102,44 @@ private:
     template <bool OneRow, int... Phase>
     CALQUE_INLINE void run_row(std::ptrdiff_t i, std::integer_sequence<int, Phase...>) {
         (run_phase<Phase, OneRow>(i), ...);
+        finish_row(i);
+    }
+
+    template <int... Phase>
+    CALQUE_INLINE void run_rows(std::ptrdiff_t first, std::ptrdiff_t count, std::integer_sequence<int, Phase...>) {
+        row_registers rows[thresholds::rows_in_turn];
+        (run_phase_of_rows<Phase>(first, count, rows), ...);
+        if constexpr (program::row_results.size != 0) {
+            for (std::ptrdiff_t r = 0; r < count; ++r) {
+                copy_row_values<plan.count>(rows[r], row_);
+                finish_row(first + r);
+            }
+        }
+    }
+
+    template <int Phase>
+    CALQUE_INLINE void run_phase_of_rows(std::ptrdiff_t first, std::ptrdiff_t count, row_registers* rows) {
+        for (std::ptrdiff_t r = 0; r < count; ++r) {
+            scratch_ = a_.scratch + static_cast<std::size_t>(r) * scratch_bytes_of_a_row(columns_);
+            copy_row_values<Phase>(rows[r], row_);
+            run_phase<Phase, false>(first + r);
+            copy_row_values<Phase + 1, Phase>(row_, rows[r]);
+        }
+    }
+
+    /// The values of a row that are there before phase `Before` and were not before phase `From`.
+    template <int Before, int From = 0>
+    static CALQUE_INLINE void copy_row_values(row_registers& from, row_registers& to) {
+        unroll_steps<0, program::template row_values_before<Before>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template row_values_before<Before>.at[k];
+            if constexpr (plan.ready[step] >= From) {
+                to.template at<step>() = from.template at<step>();
+            }
+        });
+    }
+
+    /// Computes and stores what a row has once in the end.
+    CALQUE_INLINE void finish_row(std::ptrdiff_t i) {
         compute_row_values<plan.count, true>(i);
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];
@@ -437,7 +514,7 @@ private:
             }
         });
         if constexpr (plan.scratch_rows != 0) {
-            at.scratch = a_.scratch;
+            at.scratch = scratch_;
         }
         return at;
     }
@@ -558,6 +635,7 @@ private:
     arguments const& a_;
     std::ptrdiff_t const columns_;
     bool const waits_for_memory_;
+    std::byte* scratch_; // of the row
     row_registers row_;
 };
 

@@ -55,6 +55,15 @@ struct row_program {
                plan.ready[i] == Phase && is_per_row == PerRow;
     });
 
+    /// Values that a row has once, reductions among them, which are there when `Phase` begins; not those of a call.
+    template <int Phase>
+    static constexpr auto row_values_before = list_steps<step_count>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        bool const is_value = !s.varies_along_columns && s.op != graph::code_of<graph::ops::constant> &&
+                              (s.varies_along_rows || plan.ready[i] > 0);
+        return (is_value || detail::is_reduction(s)) && plan.ready[i] < Phase;
+    });
+
     static constexpr auto row_results = list_steps<step_count>([](int i) {
         int const r = Group::steps()[i].result;
         return r >= 0 && !Group::is_full(r);

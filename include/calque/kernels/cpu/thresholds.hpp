@@ -137,6 +137,11 @@ inline constexpr std::ptrdiff_t longest_costly_rows = 320;
 /// The groups of columns that are a whole block of light work, without a tail.
 inline constexpr int groups_of_a_whole_block = 4;
 
+/// Rows that take turns with each phase of a row program whose lanes run along the columns, and the bytes of arrays and
+/// scratch up to which they do.
+inline constexpr std::ptrdiff_t rows_in_turn = 8;
+inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 32 * kibibytes;
+
 /// Groups of rows that lanes along the rows compute in lockstep: what a row computes once is a chain of some hundred
 /// cycles, which another group's hides. Measured with one, 4096 rows of 10: 1.23 for softmax, 1.40 for layer norm and
 /// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06. Up to one group of rows: 1.25 to 1.5.
