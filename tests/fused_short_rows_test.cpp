@@ -75,7 +75,7 @@ TEST_CASE("a plan says which way lanes run") {
     CHECK(!has_lanes_along_rows(sums, noise<float, 2>({4096, 100}, 1)));
     // Of costly walks, the fewer arrays go through tiles, the longer.
     auto const wide = noise<float, 2>({4096, 150}, 1);
-    CHECK(has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, wide));
+    CHECK(has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, noise<float, 2>({4096, 120}, 1)));
     CHECK(!has_lanes_along_rows([](auto x) { return calque::softmax<-1>(x); }, wide));
     CHECK(!has_lanes_along_rows([](auto x) { return calque::var<-1>(x); }, wide));
     CHECK(has_lanes_along_rows(costly_sums, noise<float, 2>({4096, 40}, 1)));
@@ -85,8 +85,10 @@ TEST_CASE("a plan says which way lanes run") {
         auto const centred = x - calque::mean<-1>(x, keepdims);
         return centred * calque::rsqrt(calque::mean<-1>(centred * centred, keepdims) + 1e-5f) * gain + bias;
     };
-    auto const gain = noise<float, 1>({80}, 2);
-    CHECK(has_lanes_along_rows(affine, noise<float, 2>({4096, 80}, 1), gain, gain));
+    auto const gain = noise<float, 1>({50}, 2);
+    auto const middling = noise<float, 2>({4096, 50}, 1);
+    CHECK(has_lanes_along_rows(affine, middling, gain, gain));
+    CHECK(!has_lanes_along_rows(affine, middling, middling, middling));
     CHECK(has_lanes_along_rows(soft, with_shape<calque::dyn, 3>(noise<float, 2>({1, 3}, 1))));
     CHECK(has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<32, 5>>(noise<float, 2>({32, 5}, 1))));
     CHECK(!has_lanes_along_rows(soft, xt::xtensor_fixed<float, xt::xshape<1, 5>>(noise<float, 2>({1, 5}, 1))));

@@ -262,8 +262,8 @@ private:
         }
     }
 
-    /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; few groups, too, which
-    /// would wait for each other.
+    /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; few groups, too,
+    /// which would wait for each other.
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         T* const place = totals() + j;

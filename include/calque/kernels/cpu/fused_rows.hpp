@@ -63,13 +63,9 @@ private:
         return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
     }
 
-    /// Whether a few rows run each phase one behind the other, so that none waits for what it folds and computes once.
-    /// Of two light walks that end in elementwise work a processor runs the next row's first one beside the second.
-    static constexpr bool takes_turns =
-        plan.count > 2 || (plan.count == 2 && (plan.reduces[1] || std::max(plan.cost[0], plan.cost[1]) >=
-                                                                      thresholds::costly_phase));
+    static constexpr bool takes_turns = plan.takes_turns();
 
-    /// How many rows do: as many as L1 holds with what they read and write.
+    /// How many rows take turns with each phase: as many as L1 holds with what they read and write.
     static constexpr std::ptrdiff_t rows_in_turn(std::ptrdiff_t columns) {
         std::ptrdiff_t result = takes_turns ? thresholds::rows_in_turn : 1;
         while (result > 1 && result * columns * bytes_of_a_column() > thresholds::bytes_of_rows_in_turn) {

@@ -27,6 +27,13 @@ struct phase_plan {
     bool reduces[max_phases]{};
     bool counts[max_phases]{}; // some operation of it is indexed
 
+    /// Whether a few rows run each phase one behind the other, so that none waits for what it folds and computes once.
+    /// Of two light phases that end in elementwise work a processor runs the next row's first one beside the second.
+    constexpr bool takes_turns() const {
+        bool const ends_light = count == 2 && !reduces[1] && std::max(cost[0], cost[1]) < thresholds::costly_phase;
+        return count > 1 && !ends_light;
+    }
+
     constexpr bool computes(int step, int phase) const { return (computed_in[step] >> phase & 1) != 0; }
     constexpr bool loads(int step, int phase) const { return (loaded_in[step] >> phase & 1) != 0; }
 };

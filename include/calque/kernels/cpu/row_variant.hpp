@@ -30,6 +30,7 @@ struct row_traits {
     bool is_one_walk = false;  // along a row
     int most_cost = 0;         // instructions a pack, of the walk that has most
     bool is_costly = false;    // more work than the processor looks ahead of, from one row into the next
+    bool takes_turns = false;  // see `phase_plan`
     bool is_wide = false;      // elements of which a register holds half a group
     int reductions = 0;        // of a row
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
@@ -40,7 +41,8 @@ struct row_traits {
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
         : is_one_walk(plan.count == 1),
           most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
-          is_costly(most_cost >= thresholds::costly_phase) {
+          is_costly(most_cost >= thresholds::costly_phase),
+          takes_turns(plan.takes_turns()) {
         bool const folds_at_length = is_costly && !is_one_walk;
         int const fold = folds_at_length ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
         bool is_indexed = false;
@@ -79,16 +81,14 @@ struct row_traits {
             extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
             return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
         }
-        int const percent = simd::register_count != 32 ? thresholds::percent_of_a_moved_array_of_16_registers
-                            : is_costly && is_wide     ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
-                            : is_costly                ? thresholds::percent_of_a_moved_array_of_costly_rows
-                            : is_wide                  ? thresholds::percent_of_a_wide_moved_array
-                                                       : thresholds::percent_of_a_moved_array;
         extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
-        return std::clamp<extent_t>(once_a_row * 100 / (percent * std::max(moved - repeated, 1)), least, most);
+        int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
+        return std::clamp<extent_t>(once_a_row * 100 / of_a_column, least, most);
     }
 
-    constexpr bool are_long(extent_t columns) const { return columns >= first_long_row(-columns & (simd::width - 1)); }
+    constexpr bool are_long(extent_t columns) const {
+        return columns >= first_long_row(-columns & (simd::width - 1));
+    }
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
@@ -112,19 +112,36 @@ struct row_traits {
         }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
-        extent_t const of_a_long_row = columns + in_lanes(once_a_row) - saved;
+        extent_t const once = takes_turns ? once_a_row * thresholds::percent_of_once_in_turn / 100 : once_a_row;
+        extent_t const of_a_long_row = columns + in_lanes(once) - saved;
         extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));
         extent_t const of_a_block = of_a_group * thresholds::percent_of_a_block_of_rows / 100;
 
         auto const is_narrow = [&](extent_t n) { return !may_be_long || of_a_group < n * of_a_long_row; };
         extent_t const rest = rows % block;
         extent_t const narrow = is_narrow(rest % group) ? rest : rest >= group && is_narrow(group) ? group : 0;
-        extent_t const of_rest = (narrow + group - 1) / group * of_a_group + (rest - narrow) * of_a_long_row;
+        extent_t const of_long_rows =
+            rest > narrow ? in_lanes(thresholds::columns_of_a_kernel) + (rest - narrow) * of_a_long_row : 0;
+        extent_t const of_rest = (narrow + group - 1) / group * of_a_group + of_long_rows;
         bool const is_rest_wide = rest > group && of_a_block < of_rest;
         return is_rest_wide ? row_split{rows, rows} : row_split{rows - rest, rows - rest + narrow};
     }
 
 private:
+    /// What each array that is moved costs a lane a row, in hundredths of a column.
+    constexpr int percent_of_a_moved_array() const {
+        if (simd::register_count != 32) {
+            return is_costly ? thresholds::percent_of_a_moved_array_of_costly_rows_of_16_registers
+                             : thresholds::percent_of_a_moved_array_of_16_registers;
+        }
+        if (is_costly) {
+            return is_wide ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
+                           : thresholds::percent_of_a_moved_array_of_costly_rows;
+        }
+        return is_wide || takes_turns ? thresholds::percent_of_a_moved_array
+                                      : thresholds::percent_of_a_moved_array_without_turns;
+    }
+
     /// The thresholds are for registers of 16 lanes.
     static constexpr extent_t in_lanes(extent_t columns) { return columns * simd::width / 16; }
 };

@@ -55,10 +55,10 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 inline constexpr std::ptrdiff_t least_columns_in_lines = 256;
 inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
 
-/// Without loads in whole lines (AVX2, SSE) light work on one row of so many columns begins to store where a register is
-/// aligned. Measured with it on an AMD Zen 3, arrays at 16 bytes past a line, a*b+c-0.5a and x + 1: 0.9 to 1.0 for 100,
-/// 0.76 and 0.65 for 300, 0.72 and 0.53 for 1000, 0.9 and 0.53 for 3000; at three different places 0.9 for 300 to 3000.
-/// Below, its 3 ns are more than it gains: 1.35 for x + 1 of 64.
+/// Without loads in whole lines (AVX2, SSE) light work on one row of so many columns begins to store where a register
+/// is aligned. Measured with it on an AMD Zen 3, arrays at 16 bytes past a line, a*b+c-0.5a and x + 1: 0.9 to 1.0 for
+/// 100, 0.76 and 0.65 for 300, 0.72 and 0.53 for 1000, 0.9 and 0.53 for 3000; at three different places 0.9 for 300 to
+/// 3000. Below, its 3 ns are more than it gains: 1.35 for x + 1 of 64.
 inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 
 /// Light reductions of all elements load from the beginning of a cache line on, if they are so many. Measured without,
@@ -99,46 +99,49 @@ inline constexpr std::ptrdiff_t most_columns_joined = 128;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 
-/// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of
-/// 8 bytes and with AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares,
-/// always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its
-/// strides again); doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on:
-/// 1.2 to 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Two sums of one array, up to one group: 2.0 over 16, 1.15 over
-/// 31, in double 1.7 over 9, 1.0 over 17.
-/// Of a costly walk a register that is not filled is most of what a row takes: each instruction makes up for so many
-/// columns of one moved array (see below), up to so many columns. Measured up to one group, 64 and 1000 rows: sums of
-/// exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of log(exp(x) + 1) - x * y 2.1, 1.6 and
-/// 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4, 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2
-/// and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2. Two lanes that the last register leaves
-/// idle cost a column more. Measured without, sums of exp 1.3 over 49 columns, 1.15 over 65, 1.05 over 97; of tanh 1.25,
-/// 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2 over 69 and 81; AVX2 1.05 to 1.15.
+/// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of 8
+/// bytes and with AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares, always
+/// so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its strides
+/// again); doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on: 1.2 to
+/// 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Two sums of one array, up to one group: 2.0 over 16, 1.15 over 31, in
+/// double 1.7 over 9, 1.0 over 17. Of a costly walk a register that is not filled is most of what a row takes: each
+/// instruction makes up for so many columns of one moved array (see below), up to so many columns. Measured up to one
+/// group, 64 and 1000 rows: sums of exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of
+/// log(exp(x) + 1) - x * y 2.1, 1.6 and 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4,
+/// 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2 and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2. Two
+/// lanes that the last register leaves idle cost a column more. Measured without, sums of exp 1.3 over 49 columns, 1.15
+/// over 65, 1.05 over 97; of tanh 1.25, 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2 over 69 and 81;
+/// AVX2 1.05 to 1.15.
 inline constexpr int columns_of_a_costly_instruction = 6;
 inline constexpr int idle_lanes_of_a_column = 2;
 inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more for each array that is kept for a later walk, twice that for one that is transposed into
-/// tiles or back, and saves as much for each that is one row, which lanes along the columns load again for every row.
-/// Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that a processor does not
-/// look ahead to the next row, which would hide a row's reductions. Measured, 64 and 512 rows with g++ 12, lanes along
-/// the columns take as long as along the rows over: softmax 115 columns, its logarithm 185, log-sum-exp 320,
-/// cross-entropy with its gradient 140, layer norm 88, with gain and bias 144, variance 120, rows over their norms 29; in
-/// double 65, 95, 220, 75, 50, 85, 80, 21. Lanes along the columns always, log-sum-exp over 128 takes 1.6.
+/// tiles or back, and saves half as much for each that is one row, which lanes along the columns load again for every
+/// row. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that a processor
+/// does not look ahead to the next row. Measured, 96 and 512 rows with g++ 12, lanes along the columns take as long as
+/// along the rows over: softmax 73 columns, its logarithm 117, log-sum-exp 201, softmax - y 57, layer norm 53, with
+/// gain and bias 69, plus y 37, variance 73, rows over their norms 29; in double 53, 93, 153, 37, 57, 73, 37, 61, 21.
+/// What these figures choose takes 1.004 times the least time on average.
 inline constexpr int costly_phase = 16;
-inline constexpr int percent_of_a_moved_array = 11;
-inline constexpr int percent_of_a_wide_moved_array = 17;
-inline constexpr int percent_of_a_moved_array_of_costly_rows = 6;
-inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 11;
-/// With AVX2 there is little difference: softmax 75 columns, its logarithm 140, log-sum-exp 180, cross-entropy 140, layer
-/// norm 80 and 95, variance 130, rows over their norms 17; in double 50, 170, 200, 75, 85, 130, 150, 14.
-inline constexpr int percent_of_a_moved_array_of_16_registers = 12;
+inline constexpr int percent_of_a_moved_array = 17;
+inline constexpr int percent_of_a_moved_array_without_turns = 12;
+inline constexpr int percent_of_a_moved_array_of_costly_rows = 10;
+inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 13;
+/// With AVX2 37, 64, 146, 32, 37, 34, 21, 61 and 14; in double 37, 98, 194, 21, 48, 98, 37, 69 and 11: 1.005.
+inline constexpr int percent_of_a_moved_array_of_16_registers = 22;
+inline constexpr int percent_of_a_moved_array_of_costly_rows_of_16_registers = 16;
 /// But never from so many columns on, where tiles leave L1.
 inline constexpr std::ptrdiff_t longest_rows = 144;
 inline constexpr std::ptrdiff_t longest_costly_rows = 320;
 /// The groups of columns that are a whole block of light work, without a tail.
 inline constexpr int groups_of_a_whole_block = 4;
 
-/// Rows that take turns with each phase of a row program whose lanes run along the columns, and the bytes of arrays and
-/// scratch up to which they do.
+/// Rows that take turns with each phase of a row program whose lanes run along the columns, as long as their arrays and
+/// scratch take no more bytes. Measured one by one, 64 and 500 rows of 100 / 256 / 1000 columns: softmax 1.23, 1.1 and
+/// 1.07, its logarithm 1.4, 1.25 and 1.15, log-sum-exp 1.4, 1.25 and 1.2, layer norm 1.35, 1.05 and 1.2, with gain and
+/// bias 1.65, 1.05 and 1.0; in double 1.02 to 1.1. With 4 rows 1.02 to 1.1, with 2 1.1 to 1.25. Of twice the bytes
+/// 1.05. Rows over their norms, whose second walk is light and no reduction, take 1.0 to 1.25 in turn.
 inline constexpr std::ptrdiff_t rows_in_turn = 8;
 inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 32 * kibibytes;
 
@@ -158,6 +161,8 @@ inline constexpr int columns_of_a_fold = 12;
 inline constexpr int columns_of_a_fold_of_costly_rows = 18;
 inline constexpr std::ptrdiff_t instructions_of_a_column = 4;
 inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
+inline constexpr std::ptrdiff_t percent_of_once_in_turn = 60; // what rows that take turns cost once
+inline constexpr std::ptrdiff_t columns_of_a_kernel = 70;     // a second kernel for what remains
 inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 5;
 inline constexpr std::ptrdiff_t columns_of_a_group_of_light_rows = 16;
 inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
@@ -174,18 +179,18 @@ inline constexpr std::ptrdiff_t rows_halved = 384;
 inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 
 /// Light column reductions of one array of so many columns, and of more elements than a reduction asks memory ahead
-/// for, walk along so many rows at once, by panels of so many bytes of totals, and halve so many rows. Measured without:
-/// 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With 8 rows at once 1.07 to
-/// 1.1, but 0.9 for 4000x4000; from L1 or L2 1.3.
+/// for, walk along so many rows at once, by panels of so many bytes of totals, and halve so many rows. Measured
+/// without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With 8 rows at once
+/// 1.07 to 1.1, but 0.9 for 4000x4000; from L1 or L2 1.3.
 inline constexpr int streams_at_once = 4;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
 inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
 
 /// Column reductions of at most so many instructions a register have a walk for each number of groups that is left
-/// behind the last block; others join rows instead. Measured, one group at a time, as others walk: 1.05 to 1.5 for sums,
-/// maxima and means of squares of 17 to 63 columns. With 16, which makes exp light, sums of exp(x) over 17 columns took
-/// 1.2 to 2, over 33 1.1 to 1.5, over 65 up to 1.3. The walks of a sum take 0.06 s to compile.
+/// behind the last block; others join rows instead. Measured, one group at a time, as others walk: 1.05 to 1.5 for
+/// sums, maxima and means of squares of 17 to 63 columns. With 16, which makes exp light, sums of exp(x) over 17
+/// columns took 1.2 to 2, over 33 1.1 to 1.5, over 65 up to 1.3. The walks of a sum take 0.06 s to compile.
 inline constexpr int cost_of_a_light_fold = 13;
 
 /// With AVX-512 light folds walk down all rows beside so many groups; those that take no more instructions than a sum
@@ -196,16 +201,16 @@ inline constexpr int cost_of_a_sum = 3;
 inline constexpr int groups_in_registers = 6;
 inline constexpr int most_groups_in_registers = 8;
 
-/// Maxima of so many groups are folded over all rows at once. Measured in pieces of 16 rows, AVX-512: 1.05 to 1.1 of 2 to
-/// 4 groups, 0.75 of one; AVX2: 1.05 of 4, 0.65 to 0.8 of 2 and 3.
+/// Maxima of so many groups are folded over all rows at once. Measured in pieces of 16 rows, AVX-512: 1.05 to 1.1 of 2
+/// to 4 groups, 0.75 of one; AVX2: 1.05 of 4, 0.65 to 0.8 of 2 and 3.
 inline constexpr int groups_of_one_piece = 2;
 inline constexpr int groups_of_one_piece_of_16_registers = 4;
 
 /// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does,
 /// if they do not fill blocks. Measured row by row, sums over 256 and 1000 rows: 1.8 to 2.3 over 3 columns, 1.2 to 1.5
 /// over 8, 1.05 to 1.15 over 12; over 128 0.8 to 1.05, and 0.6 to 0.8 over 31. Sums of tanh(x): 1.2 to 2.1 over 3
-/// columns, 1.02 to 1.5 over 17, 1.2 to 1.3 over 65, 1.1 over 129; over 32 rows 1.4 over 17, 0.9 to 1.1 from 65 on; over
-/// 20 rows 0.7 to 1.1.
+/// columns, 1.02 to 1.5 over 17, 1.2 to 1.3 over 65, 1.1 over 129; over 32 rows 1.4 over 17, 0.9 to 1.1 from 65 on;
+/// over 20 rows 0.7 to 1.1.
 inline constexpr std::ptrdiff_t least_rows_of_light_joined_folds = 160;
 inline constexpr std::ptrdiff_t most_columns_of_light_joined_folds = 12;
 inline constexpr std::ptrdiff_t least_rows_of_joined_folds = 32;
