@@ -112,7 +112,8 @@ struct row_traits {
         }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
-        extent_t const once = takes_turns ? once_a_row * thresholds::percent_of_once_in_turn / 100 : once_a_row;
+        bool const gains_by_turns = takes_turns && (is_costly || !is_wide);
+        extent_t const once = gains_by_turns ? once_a_row * thresholds::percent_of_once_in_turn / 100 : once_a_row;
         extent_t const of_a_long_row = columns + in_lanes(once) - saved;
         extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));
         extent_t const of_a_block = of_a_group * thresholds::percent_of_a_block_of_rows / 100;
