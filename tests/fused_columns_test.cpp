@@ -61,7 +61,7 @@ inline constexpr auto counted_columns = [](auto x) { return calque::sum<0>(calqu
 
 TEST_CASE("columns of every number of rows and of columns") {
     for (std::size_t const m : {0u, 1u, 15u, 16u, 17u, 100u}) {
-        for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 96u, 97u, 130u}) {
+        for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 96u, 97u, 130u, 160u, 161u}) {
             CAPTURE(m);
             CAPTURE(n);
             check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));

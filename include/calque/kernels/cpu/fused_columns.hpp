@@ -67,6 +67,11 @@ private:
                                                : is_sum || !rounds ? thresholds::most_groups_in_registers
                                                                    : thresholds::groups_in_registers;
 
+    static constexpr std::ptrdiff_t in_registers = groups_in_registers * simd::width;
+    /// The columns down which one walks over all rows: beside each other, and a few that are left to a second walk.
+    static constexpr std::ptrdiff_t most_at_once =
+        in_registers > block ? in_registers + thresholds::groups_left_to_a_walk * simd::width : in_registers;
+
     /// Whether rows may be streams: little work on one matrix.
     static constexpr bool may_be_streams = [] {
         int matrices = 0, others = 0;
@@ -142,7 +147,7 @@ private:
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
             kernel.begin(columns);
-            std::ptrdiff_t const step = columns <= groups_in_registers * simd::width ? rows_halved : rows_at_once;
+            std::ptrdiff_t const step = columns <= most_at_once ? rows_halved : rows_at_once;
             for (std::ptrdiff_t i = first; i < end; i += step) {
                 std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
                 for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
@@ -226,8 +231,12 @@ private:
     /// groups the last two, may have lanes beyond the `n` columns that are left.
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
-        bool const is_wide = groups_in_registers <= groups_at_once || columns > groups_in_registers * simd::width;
         std::ptrdiff_t j = 0;
+        if (in_registers > block && columns > in_registers && columns <= most_at_once) {
+            f(std::false_type{}, std::integral_constant<int, groups_in_registers>{}, j, 0);
+            j = in_registers;
+        }
+        bool const is_wide = in_registers <= block || columns > most_at_once;
         for (; is_wide && j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }

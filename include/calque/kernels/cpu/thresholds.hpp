@@ -200,6 +200,9 @@ inline constexpr int cost_of_a_light_fold = 13;
 inline constexpr int cost_of_a_sum = 3;
 inline constexpr int groups_in_registers = 6;
 inline constexpr int most_groups_in_registers = 8;
+/// Groups more are left to a second walk. Measured without: sums of 129 to 160 columns 1.1 to 1.5, maxima 1.1 to 1.45;
+/// with 4, sums of 161 to 192 columns 1.15 to 1.25.
+inline constexpr int groups_left_to_a_walk = 2;
 
 /// Maxima of so many groups are folded over all rows at once. Measured in pieces of 16 rows, AVX-512: 1.05 to 1.1 of 2
 /// to 4 groups, 0.75 of one; AVX2: 1.05 of 4, 0.65 to 0.8 of 2 and 3.
