@@ -103,6 +103,14 @@ TEST_CASE("softmax and its kin") {
         }
     }
     check_fused(soft, closeness{16, 4}, noise<float, 2>({4096, 10}, 1));
+    for (std::size_t const n : {1u, 5u, 10u, 16u, 24u}) { // blocks of rows that take turns
+        CAPTURE(n);
+        for (std::size_t const m : {63u, 64u, 97u, 127u, 128u, 129u, 300u}) {
+            CAPTURE(m);
+            check_fused(soft, closeness{16, 4}, matrix(noise<float, 2>({m, n}, 1) * 8.f));
+            check_fused(soft, closeness{16, 4}, noise<double, 2>({m, n}, 1));
+        }
+    }
     for (std::size_t const n : {100u, 127u, 128u, 150u, 319u, 321u}) {
         check_fused(soft, closeness{16, 4}, noise<float, 2>({40, n}, 1));
     }

@@ -107,7 +107,7 @@ private:
         (run_phase_of_rows<Phase>(first, count, rows), ...);
         if constexpr (program::row_results.size != 0) {
             for (std::ptrdiff_t r = 0; r < count; ++r) {
-                copy_row_values<plan.count>(rows[r], row_);
+                program::template copy_row_values<plan.count>(rows[r], row_);
                 finish_row(first + r);
             }
         }
@@ -117,21 +117,10 @@ private:
     CALQUE_INLINE void run_phase_of_rows(std::ptrdiff_t first, std::ptrdiff_t count, row_registers* rows) {
         for (std::ptrdiff_t r = 0; r < count; ++r) {
             scratch_ = a_.scratch + static_cast<std::size_t>(r) * scratch_bytes_of_a_row(columns_);
-            copy_row_values<Phase>(rows[r], row_);
+            program::template copy_row_values<Phase>(rows[r], row_);
             run_phase<Phase, false>(first + r);
-            copy_row_values<Phase + 1, Phase>(row_, rows[r]);
+            program::template copy_row_values<Phase + 1, Phase>(row_, rows[r]);
         }
-    }
-
-    /// The values of a row that are there before phase `Before` and were not before phase `From`.
-    template <int Before, int From = 0>
-    static CALQUE_INLINE void copy_row_values(row_registers& from, row_registers& to) {
-        unroll_steps<0, program::template row_values_before<Before>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template row_values_before<Before>.at[k];
-            if constexpr (plan.ready[step] >= From) {
-                to.template at<step>() = from.template at<step>();
-            }
-        });
     }
 
     /// Computes and stores what a row has once in the end.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_variant.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <algorithm>
@@ -22,13 +23,15 @@ class fused_short_rows {
     static constexpr auto const& plan = program::plan;
     static constexpr int rows_at_once = Groups * simd::width;
     using registers = step_registers<Group, Groups>;
+    /// Whether a few groups take turns with each phase, so that none waits for what it computes once.
+    static constexpr bool takes_turns = Groups > 1 && row_traits(Group::steps(), plan).gains_by_turns();
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
-        return static_cast<std::size_t>(tiles.count) * tile_bytes(columns);
+        return bytes_of_a_block(columns) * static_cast<std::size_t>(blocks_in_turn(columns));
     }
 
     /// The rows from `first` on, up to `rows`.
@@ -36,9 +39,16 @@ public:
                                     std::ptrdiff_t first) {
         fused_short_rows kernel(a, columns);
         kernel.template compute_row_values<0, false>(0, 0);
-        for (std::ptrdiff_t i = first; i < rows; i += rows_at_once) {
-            kernel.run_rows(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)),
-                            typename program::phases{});
+        if constexpr (takes_turns) {
+            std::ptrdiff_t const rows_in_turn = blocks_in_turn(columns) * rows_at_once;
+            for (std::ptrdiff_t i = first; i < rows; i += rows_in_turn) {
+                kernel.run_blocks(i, std::min(rows_in_turn, rows - i), typename program::phases{});
+            }
+        } else {
+            for (std::ptrdiff_t i = first; i < rows; i += rows_at_once) {
+                kernel.run_block(i, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, rows - i)),
+                                 typename program::phases{});
+            }
         }
     }
 
@@ -80,23 +90,78 @@ private:
         return static_cast<std::size_t>(columns) * rows_at_once * tiles.element_bytes;
     }
 
-    template <int Model>
-    CALQUE_INLINE auto* tile(int step = Model) const {
-        return reinterpret_cast<step_element<Group, Model>*>(a_.scratch + static_cast<std::size_t>(tiles.of[step]) *
-                                                                              tile_bytes(columns_));
+    static constexpr std::size_t bytes_of_a_block(std::ptrdiff_t columns) {
+        return static_cast<std::size_t>(tiles.count) * tile_bytes(columns);
     }
 
-    CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns) : a_(a), columns_(columns) {}
+    static constexpr std::ptrdiff_t blocks_in_turn(std::ptrdiff_t columns) {
+        std::ptrdiff_t result = takes_turns ? thresholds::blocks_of_short_rows_in_turn : 1;
+        while (result > 1 &&
+               result * static_cast<std::ptrdiff_t>(bytes_of_a_block(columns)) > thresholds::bytes_of_tiles_in_turn) {
+            result /= 2;
+        }
+        return result;
+    }
 
-    // ---- a pack of rows
+    template <int Model>
+    CALQUE_INLINE auto* tile(int step = Model) const {
+        auto const of_step = static_cast<std::size_t>(tiles.of[step]);
+        return reinterpret_cast<step_element<Group, Model>*>(tiles_ + of_step * tile_bytes(columns_));
+    }
+
+    CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns)
+        : a_(a), columns_(columns), tiles_(a.scratch) {}
+
+    // ---- a block: a pack of rows
 
     /// Rows `i` to `i + n - 1`, one a lane.
     template <int... Phase>
-    CALQUE_INLINE void run_rows(std::ptrdiff_t i, int n, std::integer_sequence<int, Phase...>) {
-        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA { load_tile<transposed.at[k]>(i, n); });
+    CALQUE_INLINE void run_block(std::ptrdiff_t i, int n, std::integer_sequence<int, Phase...>) {
+        load_tiles(i, n);
         (run_phase<Phase>(i, n), ...);
+        finish_block(i, n);
+    }
+
+    /// A few blocks, `count` rows.
+    template <int... Phase>
+    CALQUE_INLINE void run_blocks(std::ptrdiff_t first, std::ptrdiff_t count, std::integer_sequence<int, Phase...>) {
+        registers rows[thresholds::blocks_of_short_rows_in_turn];
+        for_each_block(first, count, [&](int, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA { load_tiles(i, n); });
+        (run_phase_of_blocks<Phase>(first, count, rows), ...);
+        for_each_block(first, count, [&](int block, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA {
+            program::template copy_row_values<plan.count>(rows[block], row_);
+            finish_block(i, n);
+        });
+    }
+
+    template <int Phase>
+    CALQUE_INLINE void run_phase_of_blocks(std::ptrdiff_t first, std::ptrdiff_t count, registers* rows) {
+        for_each_block(first, count, [&](int block, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA {
+            program::template copy_row_values<Phase>(rows[block], row_);
+            run_phase<Phase>(i, n);
+            program::template copy_row_values<Phase + 1, Phase>(row_, rows[block]);
+        });
+    }
+
+    /// Calls `f(block, i, n)` for blocks of `n` rows from `i` on, with their tiles.
+    template <class F>
+    CALQUE_INLINE void for_each_block(std::ptrdiff_t first, std::ptrdiff_t count, F&& f) {
+        tiles_ = a_.scratch;
+        int block = 0;
+        for (std::ptrdiff_t done = 0; done < count; done += rows_at_once) {
+            f(block++, first + done, static_cast<int>(std::min<std::ptrdiff_t>(rows_at_once, count - done)));
+            tiles_ += bytes_of_a_block(columns_);
+        }
+    }
+
+    CALQUE_INLINE void load_tiles(std::ptrdiff_t i, int n) const {
+        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA { load_tile<transposed.at[k]>(i, n); });
+    }
+
+    /// Computes what rows have once in the end, and stores results: when all has been read, so that a result may take
+    /// the place of an argument.
+    CALQUE_INLINE void finish_block(std::ptrdiff_t i, int n) {
         compute_row_values<plan.count, true>(i, n);
-        // When all has been read, so that a result may take the place of an argument.
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
             transpose_from_lanes<rows_at_once>(tile<step>(), n, columns_, result<step>(i), result_stride<step>());
@@ -192,6 +257,7 @@ private:
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     std::ptrdiff_t const columns_;
+    std::byte* tiles_; // of the block
     registers row_;
 };
 

@@ -64,6 +64,17 @@ struct row_program {
         return (is_value || detail::is_reduction(s)) && plan.ready[i] < Phase;
     });
 
+    /// Copies the values of a row that are there before phase `Before` and were not before phase `From`.
+    template <int Before, int From = 0, int U>
+    static CALQUE_INLINE void copy_row_values(step_registers<Group, U>& from, step_registers<Group, U>& to) {
+        unroll_steps<0, row_values_before<Before>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_values_before<Before>.at[k];
+            if constexpr (plan.ready[step] >= From) {
+                to.template at<step>() = from.template at<step>();
+            }
+        });
+    }
+
     static constexpr auto row_results = list_steps<step_count>([](int i) {
         int const r = Group::steps()[i].result;
         return r >= 0 && !Group::is_full(r);

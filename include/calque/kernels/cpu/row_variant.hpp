@@ -67,8 +67,8 @@ struct row_traits {
         may_be_short = reductions > 0 && !is_indexed;
     }
 
-    /// The columns from which on lanes run along them, however many rows there are, if so many of a row's last register
-    /// have none.
+    /// The columns from which on lanes run along them, however many rows there are, if so many of the lanes of a row's
+    /// last register have none.
     constexpr extent_t first_long_row(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;
         if (is_one_walk && is_costly) {
@@ -85,6 +85,9 @@ struct row_traits {
         int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
         return std::clamp<extent_t>(once_a_row * 100 / of_a_column, least, most);
     }
+
+    /// Whether turns make up for what they cost few columns.
+    constexpr bool gains_by_turns() const { return takes_turns && (is_costly || !is_wide); }
 
     constexpr bool are_long(extent_t columns) const {
         return columns >= first_long_row(-columns & (simd::width - 1));
@@ -112,8 +115,7 @@ struct row_traits {
         }
         bool const fills_a_block = columns >= thresholds::groups_of_a_whole_block * group;
         extent_t const saved = fills_a_block ? in_lanes(thresholds::columns_saved_by_a_block) : 0;
-        bool const gains_by_turns = takes_turns && (is_costly || !is_wide);
-        extent_t const once = gains_by_turns ? once_a_row * thresholds::percent_of_once_in_turn / 100 : once_a_row;
+        extent_t const once = gains_by_turns() ? once_a_row * thresholds::percent_of_once_in_turn / 100 : once_a_row;
         extent_t const of_a_long_row = columns + in_lanes(once) - saved;
         extent_t const of_a_group = group * (columns + in_lanes(thresholds::columns_of_a_group_of_rows));
         extent_t const of_a_block = of_a_group * thresholds::percent_of_a_block_of_rows / 100;

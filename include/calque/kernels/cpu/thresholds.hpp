@@ -150,6 +150,13 @@ inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 32 * kibibytes;
 /// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06. Up to one group of rows: 1.25 to 1.5.
 inline constexpr int groups_of_short_rows = 2;
 
+/// So many of these take turns with each phase, as long as their tiles take no more bytes. Measured one by one, 512 and
+/// 4096 rows of 4 / 10 / 16 columns: softmax 1.2, 1.1 and 1.06, its logarithm 1.33, 1.2 and 1.15, log-sum-exp 1.3, 1.2
+/// and 1.18, layer norm 1.2, 1.1 and 1.1; of 32 and more columns 1.0. With 2 at once 1.0 to 1.1 over up to 8 columns.
+/// Light work on elements of 8 bytes takes 1.0 to 1.15 in turn.
+inline constexpr std::ptrdiff_t blocks_of_short_rows_in_turn = 4;
+inline constexpr std::ptrdiff_t bytes_of_tiles_in_turn = 16 * kibibytes;
+
 /// What rows cost one way and the other, in columns of registers of 16 lanes (see `row_traits`): for lanes along the
 /// columns each row's reductions, what it computes once, in instructions a column, and what it saves if its columns
 /// fill a block; for a lane a row each group of rows, and two groups in lockstep in hundredths of one. Measured: sums
