@@ -68,7 +68,7 @@ private:
                                                                    : thresholds::groups_in_registers;
 
     static constexpr std::ptrdiff_t in_registers = groups_in_registers * simd::width;
-    /// The columns down which one walks over all rows: beside each other, and a few that are left to a second walk.
+    /// The columns of a walk down all rows that leaves a few to another.
     static constexpr std::ptrdiff_t most_at_once =
         in_registers > block ? in_registers + thresholds::groups_left_to_a_walk * simd::width : in_registers;
 
@@ -96,6 +96,19 @@ private:
     CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
 
     static void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (in_registers > block) {
+            if (columns >= in_registers && columns <= most_at_once) {
+                fold_halves<walks>(a, 0, rows, in_registers);
+                if (columns > in_registers) {
+                    fold_columns(move_to_columns(a, in_registers), rows, columns - in_registers);
+                }
+                return;
+            }
+        }
+        fold_columns(a, rows, columns);
+    }
+
+    static void fold_columns(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_streams) {
             if (rows * columns >= thresholds::prefetched_elements && columns >= thresholds::least_columns_of_streams) {
                 fold_panels<streams>(a, rows, columns);
@@ -115,10 +128,15 @@ private:
         arguments panel = a;
         for (; columns > Way::panel_columns; columns -= Way::panel_columns) {
             fold_halves<Way>(panel, 0, rows, Way::panel_columns);
-            move_to<Group>(panel, 0, Way::panel_columns); // but not the totals, which have no rows
-            panel.results[0] = static_cast<T*>(panel.results[0]) + Way::panel_columns;
+            panel = move_to_columns(panel, Way::panel_columns);
         }
         fold_halves<Way>(panel, 0, rows, columns);
+    }
+
+    static arguments move_to_columns(arguments a, std::ptrdiff_t j) {
+        move_to<Group>(a, 0, j); // but not the totals, which have no rows
+        a.results[0] = static_cast<T*>(a.results[0]) + j;
+        return a;
     }
 
     /// Folds rows [first, end) of at most a panel.
@@ -138,6 +156,20 @@ private:
         fold_totals(static_cast<T*>(a.results[0]), totals_behind, 1, columns);
     }
 
+    /// All rows of as many columns as registers hold.
+    struct walks {
+        static constexpr std::ptrdiff_t panel_columns = in_registers;
+        static constexpr std::ptrdiff_t rows_halved = thresholds::rows_halved;
+
+        static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                         std::ptrdiff_t /*columns*/) {
+            fused_columns kernel(a);
+            kernel.template compute_row_values<false>(kernel.row_, 0);
+            simd::pack<T, groups_in_registers>(identity).store(kernel.totals());
+            kernel.template fold_block<false, groups_in_registers>(first, end, 0, 0);
+        }
+    };
+
     /// A few rows in registers, block by block, any number of columns.
     struct pieces {
         static constexpr std::ptrdiff_t panel_columns = thresholds::columns_of_a_panel;
@@ -147,7 +179,7 @@ private:
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
             kernel.begin(columns);
-            std::ptrdiff_t const step = columns <= most_at_once ? rows_halved : rows_at_once;
+            std::ptrdiff_t const step = columns <= in_registers ? rows_halved : rows_at_once;
             for (std::ptrdiff_t i = first; i < end; i += step) {
                 std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
                 for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
@@ -232,11 +264,7 @@ private:
     template <class F>
     static CALQUE_INLINE void for_each_block(std::ptrdiff_t columns, F&& f) {
         std::ptrdiff_t j = 0;
-        if (in_registers > block && columns > in_registers && columns <= most_at_once) {
-            f(std::false_type{}, std::integral_constant<int, groups_in_registers>{}, j, 0);
-            j = in_registers;
-        }
-        bool const is_wide = in_registers <= block || columns > most_at_once;
+        bool const is_wide = in_registers <= block || columns > in_registers;
         for (; is_wide && j + block <= columns; j += block) {
             f(std::false_type{}, std::integral_constant<int, groups_at_once>{}, j, 0);
         }
