@@ -74,13 +74,14 @@ private:
         return result;
     }
 
-    /// Of all arrays and scratch rows that have a value for each column of each row.
+    /// Of all arrays and scratch rows that have a value for each column of each row; of results twice, which push out as
+    /// much again.
     static constexpr std::ptrdiff_t bytes_of_a_column() {
         std::size_t bytes = 0;
         for (int i = 0; i < program::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const is_matrix = s.leaf >= 0 && s.varies_along_columns && s.varies_along_rows;
-            bytes += size_of(s.type) * (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0) +
+            bytes += size_of(s.type) * (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0 ? 2 : 0) +
                                         (plan.scratch[i] >= 0));
         }
         return static_cast<std::ptrdiff_t>(bytes);
