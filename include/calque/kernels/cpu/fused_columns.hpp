@@ -69,8 +69,7 @@ private:
 
     static constexpr std::ptrdiff_t in_registers = groups_in_registers * simd::width;
     /// The columns of a walk down all rows that leaves a few to another.
-    static constexpr std::ptrdiff_t most_at_once =
-        in_registers > block ? in_registers + thresholds::groups_left_to_a_walk * simd::width : in_registers;
+    static constexpr std::ptrdiff_t most_at_once = in_registers + thresholds::groups_left_to_a_walk * simd::width;
 
     /// Whether rows may be streams: little work on one matrix.
     static constexpr bool may_be_streams = [] {

@@ -67,16 +67,13 @@ private:
 
     /// How many rows take turns with each phase: as many as L1 holds with what they read and write.
     static constexpr std::ptrdiff_t rows_in_turn(std::ptrdiff_t columns) {
-        std::ptrdiff_t result = takes_turns ? thresholds::rows_in_turn : 1;
-        while (result > 1 && result * columns * bytes_of_a_column() > thresholds::bytes_of_rows_in_turn) {
-            result /= 2;
-        }
-        return result;
+        return detail::count_turns(takes_turns ? thresholds::rows_in_turn : 1, columns * bytes_of_a_column,
+                                   thresholds::bytes_of_rows_in_turn);
     }
 
     /// Of all arrays and scratch rows that have a value for each column of each row; of results twice, which push out as
     /// much again.
-    static constexpr std::ptrdiff_t bytes_of_a_column() {
+    static constexpr std::ptrdiff_t bytes_of_a_column = [] {
         std::size_t bytes = 0;
         for (int i = 0; i < program::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
@@ -85,7 +82,7 @@ private:
                                         (plan.scratch[i] >= 0));
         }
         return static_cast<std::ptrdiff_t>(bytes);
-    }
+    }();
 
     CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
         : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)),
@@ -108,7 +105,7 @@ private:
         (run_phase_of_rows<Phase>(first, count, rows), ...);
         if constexpr (program::row_results.size != 0) {
             for (std::ptrdiff_t r = 0; r < count; ++r) {
-                program::template copy_row_values<plan.count>(rows[r], row_);
+                program::template copy_row_values_before<plan.count>(rows[r], row_);
                 finish_row(first + r);
             }
         }
@@ -118,9 +115,9 @@ private:
     CALQUE_INLINE void run_phase_of_rows(std::ptrdiff_t first, std::ptrdiff_t count, row_registers* rows) {
         for (std::ptrdiff_t r = 0; r < count; ++r) {
             scratch_ = a_.scratch + static_cast<std::size_t>(r) * scratch_bytes_of_a_row(columns_);
-            program::template copy_row_values<Phase>(rows[r], row_);
+            program::template copy_row_values_before<Phase>(rows[r], row_);
             run_phase<Phase, false>(first + r);
-            program::template copy_row_values<Phase + 1, Phase>(row_, rows[r]);
+            program::template copy_row_values<Phase>(row_, rows[r]);
         }
     }
 

@@ -95,12 +95,9 @@ private:
     }
 
     static constexpr std::ptrdiff_t blocks_in_turn(std::ptrdiff_t columns) {
-        std::ptrdiff_t result = takes_turns ? thresholds::blocks_of_short_rows_in_turn : 1;
-        while (result > 1 &&
-               result * static_cast<std::ptrdiff_t>(bytes_of_a_block(columns)) > thresholds::bytes_of_tiles_in_turn) {
-            result /= 2;
-        }
-        return result;
+        return detail::count_turns(takes_turns ? thresholds::blocks_of_short_rows_in_turn : 1,
+                                   static_cast<std::ptrdiff_t>(bytes_of_a_block(columns)),
+                                   thresholds::bytes_of_tiles_in_turn);
     }
 
     template <int Model>
@@ -129,7 +126,7 @@ private:
         for_each_block(first, count, [&](int, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA { load_tiles(i, n); });
         (run_phase_of_blocks<Phase>(first, count, rows), ...);
         for_each_block(first, count, [&](int block, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA {
-            program::template copy_row_values<plan.count>(rows[block], row_);
+            program::template copy_row_values_before<plan.count>(rows[block], row_);
             finish_block(i, n);
         });
     }
@@ -137,9 +134,9 @@ private:
     template <int Phase>
     CALQUE_INLINE void run_phase_of_blocks(std::ptrdiff_t first, std::ptrdiff_t count, registers* rows) {
         for_each_block(first, count, [&](int block, std::ptrdiff_t i, int n) CALQUE_INLINE_LAMBDA {
-            program::template copy_row_values<Phase>(rows[block], row_);
+            program::template copy_row_values_before<Phase>(rows[block], row_);
             run_phase<Phase>(i, n);
-            program::template copy_row_values<Phase + 1, Phase>(row_, rows[block]);
+            program::template copy_row_values<Phase>(row_, rows[block]);
         });
     }
 

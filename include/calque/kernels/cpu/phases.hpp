@@ -6,6 +6,8 @@
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
+#include <algorithm>
+
 namespace calque {
 inline namespace v0 {
 namespace kernels {
@@ -42,6 +44,14 @@ namespace detail {
 
 constexpr bool is_reduction(graph::step const& s) {
     return graph::info(s.op).kind == graph::op_kind::reduction;
+}
+
+/// How many rows, or blocks of them, take turns: at most so many, and as many as fit into a part of L1.
+constexpr std::ptrdiff_t count_turns(std::ptrdiff_t most, std::ptrdiff_t bytes_of_one, std::ptrdiff_t bytes) {
+    while (most > 1 && most * bytes_of_one > bytes) {
+        most /= 2;
+    }
+    return most;
 }
 
 } // namespace detail

@@ -55,26 +55,6 @@ struct row_program {
                plan.ready[i] == Phase && is_per_row == PerRow;
     });
 
-    /// Values that a row has once, reductions among them, which are there when `Phase` begins; not those of a call.
-    template <int Phase>
-    static constexpr auto row_values_before = list_steps<step_count>([](int i) {
-        graph::step const& s = Group::steps()[i];
-        bool const is_value = !s.varies_along_columns && s.op != graph::code_of<graph::ops::constant> &&
-                              (s.varies_along_rows || plan.ready[i] > 0);
-        return (is_value || detail::is_reduction(s)) && plan.ready[i] < Phase;
-    });
-
-    /// Copies the values of a row that are there before phase `Before` and were not before phase `From`.
-    template <int Before, int From = 0, int U>
-    static CALQUE_INLINE void copy_row_values(step_registers<Group, U>& from, step_registers<Group, U>& to) {
-        unroll_steps<0, row_values_before<Before>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = row_values_before<Before>.at[k];
-            if constexpr (plan.ready[step] >= From) {
-                to.template at<step>() = from.template at<step>();
-            }
-        });
-    }
-
     static constexpr auto row_results = list_steps<step_count>([](int i) {
         int const r = Group::steps()[i].result;
         return r >= 0 && !Group::is_full(r);
@@ -107,6 +87,24 @@ struct row_program {
             narrow.template at<step>() = simd::fold_groups(
                 wide.template at<step>(), [](auto x, auto y) CALQUE_INLINE_LAMBDA { return Op::combine(x, y); });
         });
+    }
+
+    /// Copies what a row has once since `Phase`, reductions among it.
+    template <int Phase, int U>
+    static CALQUE_INLINE void copy_row_values(step_registers<Group, U>& from, step_registers<Group, U>& to) {
+        auto const copy = [&](auto step) CALQUE_INLINE_LAMBDA { to.template at<step>() = from.template at<step>(); };
+        for_each_reduction<Phase>(copy);
+        unroll_steps<0, row_values<Phase, true>.size>(
+            [&](auto k) CALQUE_INLINE_LAMBDA { copy(std::integral_constant<int, row_values<Phase, true>.at[k]>{}); });
+    }
+
+    /// The same, since any phase before `Phase`.
+    template <int Phase, int U>
+    static CALQUE_INLINE void copy_row_values_before(step_registers<Group, U>& from, step_registers<Group, U>& to) {
+        if constexpr (Phase > 0) {
+            copy_row_values_before<Phase - 1>(from, to);
+            copy_row_values<Phase - 1>(from, to);
+        }
     }
 };
 

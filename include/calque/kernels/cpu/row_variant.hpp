@@ -67,28 +67,10 @@ struct row_traits {
         may_be_short = reductions > 0 && !is_indexed;
     }
 
-    /// The columns from which on lanes run along them, however many rows there are, if so many of the lanes of a row's
-    /// last register have none.
-    constexpr extent_t first_long_row(extent_t idle_lanes) const {
-        constexpr extent_t least = simd::width;
-        if (is_one_walk && is_costly) {
-            extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / thresholds::idle_lanes_of_a_column;
-            extent_t const work = (thresholds::columns_of_a_costly_instruction + of_idle_lanes) * most_cost;
-            return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
-        }
-        if (is_one_walk) {
-            // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
-            extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
-            return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
-        }
-        extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
-        int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
-        return std::clamp<extent_t>(once_a_row * 100 / of_a_column, least, most);
-    }
-
     /// Whether turns make up for what they cost few columns.
     constexpr bool gains_by_turns() const { return takes_turns && (is_costly || !is_wide); }
 
+    /// Whether lanes run along so many columns, however many rows there are.
     constexpr bool are_long(extent_t columns) const {
         return columns >= first_long_row(-columns & (simd::width - 1));
     }
@@ -131,6 +113,24 @@ struct row_traits {
     }
 
 private:
+    /// The columns from which on lanes run along them, if so many of the lanes of a row's last register have none.
+    constexpr extent_t first_long_row(extent_t idle_lanes) const {
+        constexpr extent_t least = simd::width;
+        if (is_one_walk && is_costly) {
+            extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / thresholds::idle_lanes_of_a_column;
+            extent_t const work = (thresholds::columns_of_a_costly_instruction + of_idle_lanes) * most_cost;
+            return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
+        }
+        if (is_one_walk) {
+            // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
+            extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
+            return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
+        }
+        extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
+        int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
+        return std::clamp<extent_t>(once_a_row * 100 / of_a_column, least, most);
+    }
+
     /// What each array that is moved costs a lane a row, in hundredths of a column.
     constexpr int percent_of_a_moved_array() const {
         if (simd::register_count != 32) {

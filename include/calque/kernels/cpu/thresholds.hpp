@@ -141,8 +141,8 @@ inline constexpr int groups_of_a_whole_block = 4;
 /// scratch take no more bytes, with twice those of results. Measured one by one, 64 and 500 rows of 100 / 256 / 1000
 /// columns: softmax 1.23, 1.1 and 1.07, its logarithm 1.4, 1.25 and 1.15, log-sum-exp 1.4, 1.25 and 1.2, layer norm
 /// 1.35, 1.05 and 1.2, with gain and bias 1.65, 1.05 and 1.0; in double 1.02 to 1.1. With 4 rows 1.02 to 1.1, with 2
-/// 1.1 to 1.25. Of twice the bytes 1.05, layer norm 1000x1024, in L3, 1.2; of half of them softmax over 1000 columns 1.13.
-/// Rows over their norms, whose second walk is light and no reduction, take 1.0 to 1.25 in turn.
+/// 1.1 to 1.25. Of twice the bytes 1.05, layer norm 1000x1024, in L3, 1.2; of half of them softmax over 1000 columns
+/// 1.13. Rows over their norms, whose second walk is light and no reduction, take 1.0 to 1.25 in turn.
 inline constexpr std::ptrdiff_t rows_in_turn = 8;
 inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 40 * kibibytes;
 
