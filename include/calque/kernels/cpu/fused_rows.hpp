@@ -71,8 +71,8 @@ private:
                                    thresholds::bytes_of_rows_in_turn);
     }
 
-    /// Of all arrays and scratch rows that have a value for each column of each row; of results twice, which push out as
-    /// much again.
+    /// Of all arrays and scratch rows that have a value for each column of each row; of results twice, which push out
+    /// as much again.
     static constexpr std::ptrdiff_t bytes_of_a_column = [] {
         std::size_t bytes = 0;
         for (int i = 0; i < program::step_count; ++i) {
