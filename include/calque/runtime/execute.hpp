@@ -367,7 +367,8 @@ private:
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
             run_copies_of_part(K, first, n);
             typename Kernel::arguments a = whole;
-            kernels::move_to<group<K>>(a, are_rows ? first * each : 0, are_rows ? 0 : first * each);
+            kernels::move_to_row<group<K>>(a, are_rows ? first * each : 0);
+            kernels::move_to_column<group<K>>(a, are_rows ? 0 : first * each);
             for (int i = 0; i < x.leaf_count; ++i) {
                 a.leaves[i] = is_by_parts[i] ? whole.leaves[i] : a.leaves[i];
             }
@@ -467,7 +468,8 @@ private:
         static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
                             std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
             typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
-            kernels::move_to<group<K>>(a, i, j);
+            kernels::move_to_row<group<K>>(a, i);
+            kernels::move_to_column<group<K>>(a, j);
             a.tile = tile;
             a.tile_row_stride = tile_stride;
             kernel::run(a, rows, columns);

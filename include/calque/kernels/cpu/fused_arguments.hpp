@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/graph/schedule.hpp>
+#include <calque/kernels/cpu/advance.hpp>
 #include <calque/kernels/cpu/pack.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
@@ -28,25 +29,38 @@ struct fused_arguments {
     std::byte* scratch = nullptr;       // `scratch_bytes(columns)` bytes, aligned to 64
 };
 
-/// Makes row `i` and column `j` of a group's space the first. (Values that a row has once stay where column 0 has
-/// them.)
+/// Makes row `i` of a group's space the first.
 template <class Group, class Arguments>
-CALQUE_INLINE void move_to(Arguments& a, std::ptrdiff_t i, std::ptrdiff_t j) {
+CALQUE_INLINE void move_to_row(Arguments& a, std::ptrdiff_t i) {
     unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
         constexpr graph::step s = Group::steps()[step];
         using T = type_of<s.type>;
-        if constexpr (s.leaf >= 0) {
-            a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) +
-                               (s.varies_along_rows ? i * a.leaf_row_strides[s.leaf] : 0) +
-                               (s.varies_along_columns ? j : 0);
+        if constexpr (s.leaf >= 0 && s.varies_along_rows) {
+            a.leaves[s.leaf] = advanced(static_cast<T const*>(a.leaves[s.leaf]), i * a.leaf_row_strides[s.leaf]);
         }
-        if constexpr (s.index >= 0) {
-            a.indices[s.index] +=
-                (s.varies_along_rows ? i * a.leaf_row_strides[s.index] : 0) + (s.varies_along_columns ? j : 0);
+        if constexpr (s.index >= 0 && s.varies_along_rows) {
+            a.indices[s.index] += i * a.leaf_row_strides[s.index];
         }
         if constexpr (s.result >= 0) {
-            a.results[s.result] = static_cast<T*>(a.results[s.result]) + i * a.result_row_strides[s.result] +
-                                  (Group::is_full(s.result) ? j : 0);
+            a.results[s.result] = advanced(static_cast<T*>(a.results[s.result]), i * a.result_row_strides[s.result]);
+        }
+    });
+}
+
+/// Makes column `j` the first. (Values that a row has once stay where column 0 has them.)
+template <class Group, class Arguments>
+CALQUE_INLINE void move_to_column(Arguments& a, std::ptrdiff_t j) {
+    unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+        constexpr graph::step s = Group::steps()[step];
+        using T = type_of<s.type>;
+        if constexpr (s.leaf >= 0 && s.varies_along_columns) {
+            a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) + j;
+        }
+        if constexpr (s.index >= 0 && s.varies_along_columns) {
+            a.indices[s.index] += j;
+        }
+        if constexpr (s.result >= 0 && Group::is_full(s.result)) {
+            a.results[s.result] = static_cast<T*>(a.results[s.result]) + j;
         }
     });
 }

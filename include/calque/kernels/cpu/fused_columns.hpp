@@ -133,7 +133,7 @@ private:
     }
 
     static arguments move_to_columns(arguments a, std::ptrdiff_t j) {
-        move_to<Group>(a, 0, j); // but not the totals, which have no rows
+        move_to_column<Group>(a, j); // but not the totals, which have no rows
         a.results[0] = static_cast<T*>(a.results[0]) + j;
         return a;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/loaded_once.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -30,22 +31,25 @@ public:
     template <bool OneRow = false>
     static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns,
                                     [[maybe_unused]] std::ptrdiff_t first = 0) {
+        arguments row = a; // which no store can change, for all that a compiler knows
         if constexpr (OneRow) {
-            fused_rows kernel(a, 1, columns);
-            kernel.template compute_row_values<0, false>(0);
-            kernel.template run_row<true>(0, typename program::phases{});
+            fused_rows kernel(1, columns);
+            kernel.template compute_row_values<0, false>(row);
+            kernel.template run_row<true>(row, typename program::phases{});
         } else {
-            arguments const own = a; // which no row's store can change: strides are not read again for each row
-            fused_rows kernel(own, rows, columns);
-            kernel.template compute_row_values<0, false>(0);
+            fused_rows kernel(rows, columns);
+            kernel.template compute_row_values<0, false>(row);
+            move_to_row(row, first);
             if constexpr (takes_turns) {
                 std::ptrdiff_t const turns = rows_in_turn(columns);
                 for (std::ptrdiff_t i = first; i < rows; i += turns) {
-                    kernel.run_rows(i, std::min(turns, rows - i), typename program::phases{});
+                    kernel.run_rows(row, std::min(turns, rows - i), typename program::phases{});
+                    move_to_row(row, turns);
                 }
             } else {
                 for (std::ptrdiff_t i = first; i < rows; ++i) {
-                    kernel.template run_row<false>(i, typename program::phases{});
+                    kernel.template run_row<false>(row, typename program::phases{});
+                    move_to_row(row, 1);
                 }
             }
         }
@@ -84,9 +88,19 @@ private:
         return static_cast<std::ptrdiff_t>(bytes);
     }();
 
-    CALQUE_INLINE fused_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns)
-        : a_(a), columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)),
-          scratch_(a.scratch) {}
+    CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns)
+        : columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
+
+    /// Makes row `i` the first.
+    static CALQUE_INLINE void move_to_row(arguments& a, std::ptrdiff_t i) {
+        kernels::move_to_row<Group>(a, i);
+        unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
+                using T = step_element<Group, step>;
+                a.tile = advanced(static_cast<T const*>(a.tile), i * a.tile_row_stride);
+            }
+        });
+    }
 
     static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
         bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
@@ -94,42 +108,45 @@ private:
     }
 
     template <bool OneRow, int... Phase>
-    CALQUE_INLINE void run_row(std::ptrdiff_t i, std::integer_sequence<int, Phase...>) {
-        (run_phase<Phase, OneRow>(i), ...);
-        finish_row(i);
+    CALQUE_INLINE void run_row(arguments const& row, std::integer_sequence<int, Phase...>) {
+        (run_phase<Phase, OneRow>(row), ...);
+        finish_row(row);
     }
 
+    /// `count` rows from `first` on.
     template <int... Phase>
-    CALQUE_INLINE void run_rows(std::ptrdiff_t first, std::ptrdiff_t count, std::integer_sequence<int, Phase...>) {
+    CALQUE_INLINE void run_rows(arguments const& first, std::ptrdiff_t count, std::integer_sequence<int, Phase...>) {
         row_registers rows[thresholds::rows_in_turn];
         (run_phase_of_rows<Phase>(first, count, rows), ...);
         if constexpr (program::row_results.size != 0) {
+            arguments row = first;
             for (std::ptrdiff_t r = 0; r < count; ++r) {
                 program::template copy_row_values_before<plan.count>(rows[r], row_);
-                finish_row(first + r);
+                finish_row(row);
+                move_to_row(row, 1);
             }
         }
     }
 
     template <int Phase>
-    CALQUE_INLINE void run_phase_of_rows(std::ptrdiff_t first, std::ptrdiff_t count, row_registers* rows) {
+    CALQUE_INLINE void run_phase_of_rows(arguments row, std::ptrdiff_t count, row_registers* rows) {
         for (std::ptrdiff_t r = 0; r < count; ++r) {
-            scratch_ = a_.scratch + static_cast<std::size_t>(r) * scratch_bytes_of_a_row(columns_);
             program::template copy_row_values_before<Phase>(rows[r], row_);
-            run_phase<Phase, false>(first + r);
+            run_phase<Phase, false>(row);
             program::template copy_row_values<Phase>(row_, rows[r]);
+            move_to_row(row, 1);
+            row.scratch += scratch_bytes_of_a_row(columns_);
         }
     }
 
     /// Computes and stores what a row has once in the end.
-    CALQUE_INLINE void finish_row(std::ptrdiff_t i) {
-        compute_row_values<plan.count, true>(i);
+    CALQUE_INLINE void finish_row(arguments const& row) {
+        compute_row_values<plan.count, true>(row);
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];
-            constexpr int r = step_v<Group, step>.result;
             using T = step_element<Group, step>;
             // Not a masked store, which overlaps that of the next row.
-            static_cast<T*>(a_.results[r])[i * a_.result_row_strides[r]] =
+            *static_cast<T*>(row.results[step_v<Group, step>.result]) =
                 simd::first_element(column_input<step>(row_, row_));
         });
     }
@@ -137,33 +154,25 @@ private:
     // ---- values that a row has once
 
     template <int Phase, bool PerRow>
-    CALQUE_INLINE void compute_row_values(std::ptrdiff_t i) {
+    CALQUE_INLINE void compute_row_values(arguments const& row) {
         unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template row_values<Phase, PerRow>.at[k];
-            row_.template at<step>() = load_or_compute_row_value<step>(i);
+            row_.template at<step>() = load_or_compute_row_value<step>(row);
         });
     }
 
     template <int I>
-    CALQUE_INLINE auto load_or_compute_row_value(std::ptrdiff_t i) {
+    CALQUE_INLINE auto load_or_compute_row_value(arguments const& row) {
         constexpr graph::step s = step_v<Group, I>;
         if constexpr (s.leaf >= 0) {
             using T = step_element<Group, I>;
-            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-            return simd::pack<T, 1>(static_cast<T const*>(a_.leaves[s.leaf])[offset]);
+            return simd::pack<T, 1>(*static_cast<T const*>(row.leaves[s.leaf]));
         } else if constexpr (s.index >= 0) {
             using T = step_element<Group, I>;
-            return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(place_in_row<I>(i), row_).r[0][0]);
+            return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(row.indices[s.index], row_).r[0][0]);
         } else {
             return apply_step<I>(row_, row_);
         }
-    }
-
-    /// The place of an indexed step's first element in a row.
-    template <int Model>
-    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i, int step = Model) const {
-        int const index = Group::steps()[step].index;
-        return a_.indices[index] + (step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0);
     }
 
     // ---- one walk along a row
@@ -182,15 +191,6 @@ private:
     /// the time.
     static constexpr bool always_masked = program::step_count > thresholds::steps_with_unmasked_loop;
 
-    /// Where the steps of a phase read and write one row. Read once for a row: for all that a compiler knows, a store
-    /// could change the arguments.
-    struct row_addresses {
-        void const* leaves[Group::leaf_count == 0 ? 1 : Group::leaf_count];
-        void* results[Group::result_count == 0 ? 1 : Group::result_count];
-        void const* tile;
-        std::byte* scratch;
-    };
-
     /// Whether a phase may ask for memory ahead of its loads: a reduction of so little work that it waits for nothing
     /// else. (What stores as well waits for its stores.)
     static constexpr bool prefetches(int phase) {
@@ -199,13 +199,13 @@ private:
 
     /// Asks for what the block will read that stands behind the one at column `j` by the distance for it.
     template <int Phase, int U>
-    CALQUE_INLINE void prefetch_block(row_addresses const& at, std::ptrdiff_t j) const {
+    CALQUE_INLINE void prefetch_block(arguments const& row, std::ptrdiff_t j) const {
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             constexpr int leaf = step_v<Group, step>.leaf;
             if constexpr (leaf >= 0) {
                 using T = step_element<Group, step>;
-                simd::prefetch<U * simd::width>(static_cast<T const*>(at.leaves[leaf]) + j,
+                simd::prefetch<U * simd::width>(static_cast<T const*>(row.leaves[leaf]) + j,
                                                 thresholds::prefetched_bytes);
             }
         });
@@ -227,24 +227,17 @@ private:
         return suits;
     }
 
-    /// The same addresses; of some leaves (as bits) it is that of the one element of the row, which is in `row_`.
-    struct row_broadcasts : row_addresses {
-        std::uint64_t leaves_of_one;
-
-        CALQUE_INLINE bool is_one(int leaf) const { return (leaves_of_one >> leaf & 1) != 0; }
-    };
-
-    /// The same addresses, and where in its lines each array lies.
-    struct row_lines : row_addresses {
+    /// A row, and where in its lines each array lies.
+    struct row_lines : arguments {
         simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
     };
 
     /// Whether a phase stores to an array that begins at an address.
     template <int Phase>
-    static CALQUE_INLINE bool is_written(row_addresses const& at, void const* array) {
+    static CALQUE_INLINE bool is_written(arguments const& row, void const* array) {
         bool is = false;
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            is |= at.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
+            is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
         });
         return is;
     }
@@ -253,10 +246,10 @@ private:
     /// several arrays lie anywhere then and L2 holds them, all but the last, their loads in whole lines. Returns where
     /// it ended.
     template <int Phase>
-    CALQUE_INLINE std::ptrdiff_t run_lines(row_addresses const& at, std::ptrdiff_t i) {
+    CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
         constexpr int stored = program::template stores<Phase>.at[0];
         using T = step_element<Group, stored>;
-        auto const* const result = static_cast<T const*>(at.results[step_v<Group, stored>.result]);
+        auto const* const result = static_cast<T const*>(row.results[step_v<Group, stored>.result]);
         constexpr auto const& reads = program::template reads<Phase>;
         int const into_line = static_cast<int>(simd::place_in_line(result));
         std::ptrdiff_t j = 0;
@@ -265,27 +258,28 @@ private:
         }
         step_registers<Group, 1> narrow;
         for (int n = simd::width - into_line; j <= simd::width; j += n, n = simd::width) {
-            run_block<Phase, true>(narrow, at, i, j, n); // twice: the line that an array begins in is never read whole
+            run_block<Phase, true>(narrow, row, j, n); // twice: the line that an array begins in is never read whole
         }
         if constexpr (reads.size > 1) { // one load waits no longer for two lines than for a permutation
-            row_lines lines{at, {}};
+            row_lines lines{row, {}};
             std::ptrdiff_t into_lines = 0;
             bool is_rewritten = false; // the next line would have what was just stored, in part: such a load waits
             unroll_steps<0, reads.size>([&](auto k) CALQUE_INLINE_LAMBDA {
                 constexpr int step = program::template reads<Phase>.at[k];
                 constexpr int leaf = step_v<Group, step>.leaf;
                 lines.offsets[leaf] =
-                    simd::line_offset(static_cast<step_element<Group, step> const*>(at.leaves[leaf]) + j);
+                    simd::line_offset(static_cast<step_element<Group, step> const*>(row.leaves[leaf]) + j);
                 into_lines |= lines.offsets[leaf].elements;
-                is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(at, at.leaves[leaf]);
+                is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(row, row.leaves[leaf]);
             });
             constexpr int U =
                 groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
             step_registers<Group, U> wide;
             bool const in_lines = into_lines != 0 && !is_rewritten && columns_ <= thresholds::most_columns_in_lines;
+            CALQUE_ROLLED
             for (; in_lines && j + block + simd::width <= columns_; j += block) {
-                run_block<Phase, false>(wide, lines, i, j, 0);
+                run_block<Phase, false>(wide, lines, j, 0);
             }
         }
         return j;
@@ -300,16 +294,16 @@ private:
 
     /// Runs the first columns of a phase, so that what it stores is aligned from there on. Returns where it ended.
     template <int Phase>
-    CALQUE_INLINE std::ptrdiff_t run_unaligned(row_addresses const& at, std::ptrdiff_t i) {
+    CALQUE_INLINE std::ptrdiff_t run_unaligned(arguments const& row) {
         constexpr int stored = program::template stores<Phase>.at[0];
         if (plan.stored_in[stored] != Phase) {
             return 0;
         }
         using T = step_element<Group, stored>;
-        int const unaligned = simd::count_unaligned(static_cast<T const*>(at.results[step_v<Group, stored>.result]));
+        int const unaligned = simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
         if (unaligned != 0) {
             step_registers<Group, 1> narrow;
-            run_block<Phase, true>(narrow, at, i, 0, unaligned);
+            run_block<Phase, true>(narrow, row, 0, unaligned);
         }
         return unaligned;
     }
@@ -328,18 +322,19 @@ private:
     /// Each accumulator gets the same elements in the same order as without that, so that the bits of the result do not
     /// depend on where an array lies: all of them change their lanes for the loop between the first and the last block.
     template <int Phase, int U>
-    CALQUE_INLINE std::ptrdiff_t reduce_lines(step_registers<Group, U>& accumulators, row_addresses const& at,
+    CALQUE_INLINE std::ptrdiff_t reduce_lines(step_registers<Group, U>& accumulators, arguments const& row,
                                               std::ptrdiff_t i, std::ptrdiff_t into_line) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t const end = columns_ / block * block;
         std::ptrdiff_t const first = block - into_line;
-        run_block<Phase, false, kept_lanes::first>(accumulators, at, i, 0, static_cast<int>(first));
+        run_block<Phase, false, kept_lanes::first>(accumulators, row, 0, static_cast<int>(first));
         rotate_reductions<Phase>(accumulators, first);
+        CALQUE_ROLLED
         for (std::ptrdiff_t j = first; j + block <= end; j += block) {
-            run_block<Phase, false>(accumulators, at, i, j, 0);
+            run_block<Phase, false>(accumulators, row, j, 0);
         }
         rotate_reductions<Phase>(accumulators, into_line);
-        run_block<Phase, false, kept_lanes::others>(accumulators, at, i, end - block, static_cast<int>(first));
+        run_block<Phase, false, kept_lanes::others>(accumulators, row, end - block, static_cast<int>(first));
         return end;
     }
 
@@ -352,7 +347,7 @@ private:
     /// Runs all of a phase, whole blocks from where the result is at a multiple of a register. One loop has the columns
     /// before and behind them, so that there is no more code than without.
     template <int Phase, int U>
-    CALQUE_INLINE void run_aligned(step_registers<Group, U>& wide, row_addresses const& at, std::ptrdiff_t i) {
+    CALQUE_INLINE void run_aligned(step_registers<Group, U>& wide, arguments const& row) {
         constexpr std::ptrdiff_t block = U * simd::width;
         constexpr int stored = program::template stores<Phase>.at[0];
         using T = step_element<Group, stored>;
@@ -360,17 +355,19 @@ private:
         std::ptrdiff_t j = 0;
         std::ptrdiff_t end = 0;
         if (columns_ >= thresholds::least_columns_in_lines && plan.stored_in[stored] == Phase) {
-            end = simd::count_unaligned(static_cast<T const*>(at.results[step_v<Group, stored>.result]));
+            end = simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
         }
         for (;;) {
+            CALQUE_ROLLED
             for (; j < end; j += simd::width) {
-                run_block<Phase, true>(narrow, at, i, j, lanes_of(end - j, simd::width));
+                run_block<Phase, true>(narrow, row, j, lanes_of(end - j, simd::width));
             }
             if (end == columns_) {
                 return;
             }
+            CALQUE_ROLLED
             for (j = end; j + block <= columns_; j += block) {
-                run_block<Phase, false>(wide, at, i, j, 0);
+                run_block<Phase, false>(wide, row, j, 0);
             }
             end = columns_;
         }
@@ -385,60 +382,63 @@ private:
 
     /// Runs the whole blocks of a phase. Returns where they begin: behind the columns that have to be run before, so
     /// that whole lines are loaded or stored.
-    template <int Phase, bool OneRow, int U, class Addresses>
-    CALQUE_INLINE std::ptrdiff_t run_blocks(step_registers<Group, U>& wide, Addresses const& at, std::ptrdiff_t i) {
+    template <int Phase, bool OneRow, int U>
+    CALQUE_INLINE std::ptrdiff_t run_blocks(step_registers<Group, U>& wide, arguments const& row) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t begin = 0;
         if constexpr (OneRow && loads_lines<Phase>()) {
             if (columns_ >= thresholds::least_columns_in_lines) {
-                begin = run_lines<Phase>(at, i);
+                begin = run_lines<Phase>(row);
             }
         }
         if constexpr (OneRow && aligns_light_stores<Phase>()) {
             if (columns_ >= thresholds::least_columns_aligned) {
-                begin = run_unaligned<Phase>(at, i);
+                begin = run_unaligned<Phase>(row);
             }
         }
         if constexpr (OneRow && reduces_lines<Phase>()) {
             constexpr int step = program::template reads<Phase>.at[0];
             auto const* const array =
-                static_cast<step_element<Group, step> const*>(at.leaves[step_v<Group, step>.leaf]);
+                static_cast<step_element<Group, step> const*>(row.leaves[step_v<Group, step>.leaf]);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % block; // a line may have several blocks
             if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
-                return reduce_lines<Phase>(wide, at, i, into_line);
+                return reduce_lines<Phase>(wide, row, into_line);
             }
         }
         std::ptrdiff_t const end = end_of_blocks<block>(begin);
         if constexpr (prefetches(Phase)) {
             if (waits_for_memory_) {
+                CALQUE_ROLLED
                 for (std::ptrdiff_t j = begin; j < end; j += block) {
-                    prefetch_block<Phase, U>(at, j);
-                    run_block<Phase, false>(wide, at, i, j, 0);
+                    prefetch_block<Phase, U>(row, j);
+                    run_block<Phase, false>(wide, row, j, 0);
                 }
                 return begin;
             }
         }
+        CALQUE_ROLLED
         for (std::ptrdiff_t j = begin; j < end; j += block) {
-            run_block<Phase, false>(wide, at, i, j, 0);
+            run_block<Phase, false>(wide, row, j, 0);
         }
         return begin;
     }
 
     template <int Phase, bool OneRow>
-    CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
+    CALQUE_INLINE void run_phase(arguments const& row) {
         constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
-        compute_row_values<Phase, true>(i);
-        auto const at = addresses_of_row<Phase>(i);
+        compute_row_values<Phase, true>(row);
+        load_broadcast_elements<Phase>(row);
         step_registers<Group, U> wide;
         if constexpr (always_masked) {
             program::template start_reductions<Phase>(wide);
+            CALQUE_ROLLED
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
-                run_block<Phase, true>(wide, at, i, j, lanes_of(columns_ - j, block));
+                run_block<Phase, true>(wide, row, j, lanes_of(columns_ - j, block));
             }
             finish_reductions<Phase>(wide);
         } else if constexpr (OneRow && stores_aligned<Phase>()) {
-            run_aligned<Phase>(wide, at, i);
+            run_aligned<Phase>(wide, row);
         } else {
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;
@@ -447,59 +447,47 @@ private:
                 program::template start_reductions<Phase>(narrow);
             } else {
                 program::template start_reductions<Phase>(wide);
-                begin = run_blocks<Phase, OneRow>(wide, at, i);
+                begin = run_blocks<Phase, OneRow>(wide, row);
                 program::template fold_reductions<Phase>(wide, narrow);
                 first = end_of_blocks<block>(begin);
             }
             if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
                 std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
+                CALQUE_ROLLED
                 for (std::ptrdiff_t j = first; j < end; j += simd::width) {
-                    run_block<Phase, false>(narrow, at, i, j, 0);
+                    run_block<Phase, false>(narrow, row, j, 0);
                 }
                 if (end < columns_) { // no loop, for which compilers would keep a few addresses more
-                    run_block<Phase, true>(narrow, at, i, end, lanes_of(columns_ - end, simd::width));
+                    run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
                 }
             } else {
+                CALQUE_ROLLED
                 for (std::ptrdiff_t j = first; j < columns_; j += simd::width) {
-                    run_block<Phase, true>(narrow, at, i, j, lanes_of(columns_ - j, simd::width));
+                    run_block<Phase, true>(narrow, row, j, lanes_of(columns_ - j, simd::width));
                 }
             }
             finish_reductions<Phase>(narrow);
         }
     }
 
+    /// Loads the one element that a row has of some leaves, though their steps vary along the columns.
     template <int Phase>
-    CALQUE_INLINE auto addresses_of_row(std::ptrdiff_t i) {
-        std::conditional_t<Broadcasts, row_broadcasts, row_addresses> at;
+    CALQUE_INLINE void load_broadcast_elements([[maybe_unused]] arguments const& row) {
         if constexpr (Broadcasts) {
-            at.leaves_of_one = a_.broadcast_leaves;
-        }
-        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template reads<Phase>.at[k];
-            constexpr graph::step s = step_v<Group, step>;
-            using T = step_element<Group, step>;
-            if constexpr (s.leaf >= 0) {
-                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-                at.leaves[s.leaf] = static_cast<T const*>(a_.leaves[s.leaf]) + offset;
-                if constexpr (Broadcasts) {
-                    T const element = at.is_one(s.leaf) ? *static_cast<T const*>(at.leaves[s.leaf]) : T();
+            unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                constexpr int step = program::template reads<Phase>.at[k];
+                constexpr int leaf = step_v<Group, step>.leaf;
+                if constexpr (leaf >= 0) {
+                    using T = step_element<Group, step>;
+                    T const element = has_one_element(row, leaf) ? *static_cast<T const*>(row.leaves[leaf]) : T();
                     row_.template at<step>() = simd::pack<T, 1>(element);
                 }
-            } else {
-                at.tile = static_cast<T const*>(a_.tile) + i * a_.tile_row_stride;
-            }
-        });
-        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template stores<Phase>.at[k];
-            constexpr int r = step_v<Group, step>.result;
-            if constexpr (plan.stored_in[step] == Phase) {
-                at.results[r] = static_cast<step_element<Group, step>*>(a_.results[r]) + i * a_.result_row_strides[r];
-            }
-        });
-        if constexpr (plan.scratch_rows != 0) {
-            at.scratch = scratch_;
+            });
         }
-        return at;
+    }
+
+    static CALQUE_INLINE bool has_one_element(arguments const& row, int leaf) {
+        return (row.broadcast_leaves >> leaf & 1) != 0;
     }
 
     /// How many lanes of a block there are columns for.
@@ -512,10 +500,8 @@ private:
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
     /// which take the first `n` lanes or the others if they do not keep all.
-    template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U,
-              class Addresses>
-    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Addresses const& at, std::ptrdiff_t i,
-                                 std::ptrdiff_t j, int n) {
+    template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
+    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
         unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
@@ -524,30 +510,31 @@ private:
                 accumulate<model, Kept>(accumulators,
                                         column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
             } else if constexpr (plan.loads(model, Phase)) {
-                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(at, step) + j, n);
+                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
-                auto const* const row = static_cast<step_element<Group, model> const*>(at.leaves[leaf]);
-                if constexpr (std::is_same_v<Addresses, row_lines>) {
+                auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
+                if constexpr (std::is_same_v<Row, row_lines>) {
                     column.template at<model>(step) =
-                        simd::load_lines<step_element<Group, model>, U>(row + j, at.offsets[leaf]);
-                } else if constexpr (std::is_same_v<Addresses, row_broadcasts>) {
-                    if (at.is_one(leaf)) { // always or never: a branch that is foreseen costs nothing
+                        simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
+                } else if constexpr (Broadcasts) {
+                    if (has_one_element(row, leaf)) { // always or never: a branch that is foreseen costs nothing
                         column.template at<model>(step) = widen<U>(row_.template at<model>(step));
                     } else {
-                        column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
+                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     }
                 } else if constexpr (is_light(Phase) && uses_of(model) > 1) {
-                    column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(row + j, n));
+                    column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
                 } else {
-                    column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
+                    column.template at<model>(step) = detail::load<Masked, U>(from, n);
                 }
             } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
-                auto const* const row = static_cast<step_element<Group, model> const*>(at.tile);
-                column.template at<model>(step) = detail::load<Masked, U>(row + j, n);
+                auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
+                column.template at<model>(step) = detail::load<Masked, U>(tile + j, n);
             } else if constexpr (s.index >= 0) {
                 using V = simd::pack<step_element<Group, model>, U>;
-                column.template at<model>(step) = generate_step<model, V>(place_in_row<model>(i, step) + j, row_, step);
+                std::ptrdiff_t const first = row.indices[Group::steps()[step].index];
+                column.template at<model>(step) = generate_step<model, V>(first + j, row_, step);
             } else {
                 column.template at<model>(step) = apply_step<model>(column, row_, step);
             }
@@ -556,12 +543,12 @@ private:
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
-                detail::store<Masked>(scratch<step>(at, step) + j, column.template at<step>(), n);
+                detail::store<Masked>(scratch<step>(row, step) + j, column.template at<step>(), n);
             }
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
-                auto* const row = static_cast<step_element<Group, step>*>(at.results[r]);
-                detail::store<Masked>(row + j, column_input<step>(column, row_), n);
+                auto* const to = static_cast<step_element<Group, step>*>(row.results[r]);
+                detail::store<Masked>(to + j, column_input<step>(column, row_), n);
             }
         });
     }
@@ -578,9 +565,9 @@ private:
     }
 
     template <int Model>
-    CALQUE_INLINE auto* scratch(row_addresses const& at, int step) const {
-        return reinterpret_cast<step_element<Group, Model>*>(at.scratch + static_cast<std::size_t>(plan.scratch[step]) *
-                                                                              row_bytes(columns_));
+    CALQUE_INLINE auto* scratch(arguments const& row, int step) const {
+        return reinterpret_cast<step_element<Group, Model>*>(
+            row.scratch + static_cast<std::size_t>(plan.scratch[step]) * row_bytes(columns_));
     }
 
     // ---- reductions
@@ -615,10 +602,8 @@ private:
         });
     }
 
-    arguments const& a_;
     std::ptrdiff_t const columns_;
     bool const waits_for_memory_;
-    std::byte* scratch_; // of the row
     row_registers row_;
 };
 
