@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
+#include <calque/kernels/cpu/registers_x86_extrema.hpp>
 
 // Not <immintrin.h> for all: it is a third of what a compiler without -march reads of xtensor and xsimd.
 #if defined(__AVX__)
@@ -39,18 +40,6 @@ CALQUE_INLINE __m256 sqrt(__m256 x) {
 }
 CALQUE_INLINE __m256d sqrt(__m256d x) {
     return _mm256_sqrt_pd(x);
-}
-CALQUE_INLINE __m256 max_or_second(__m256 a, __m256 b) {
-    return _mm256_max_ps(a, b);
-}
-CALQUE_INLINE __m256d max_or_second(__m256d a, __m256d b) {
-    return _mm256_max_pd(a, b);
-}
-CALQUE_INLINE __m256 min_or_second(__m256 a, __m256 b) {
-    return _mm256_min_ps(a, b);
-}
-CALQUE_INLINE __m256d min_or_second(__m256d a, __m256d b) {
-    return _mm256_min_pd(a, b);
 }
 CALQUE_INLINE __m256 round_even(__m256 x) {
     return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -186,18 +175,6 @@ CALQUE_INLINE __m128 sqrt(__m128 x) {
 }
 CALQUE_INLINE __m128d sqrt(__m128d x) {
     return _mm_sqrt_pd(x);
-}
-CALQUE_INLINE __m128 max_or_second(__m128 a, __m128 b) {
-    return _mm_max_ps(a, b);
-}
-CALQUE_INLINE __m128d max_or_second(__m128d a, __m128d b) {
-    return _mm_max_pd(a, b);
-}
-CALQUE_INLINE __m128 min_or_second(__m128 a, __m128 b) {
-    return _mm_min_ps(a, b);
-}
-CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
-    return _mm_min_pd(a, b);
 }
 
 #if defined(__SSE4_1__)

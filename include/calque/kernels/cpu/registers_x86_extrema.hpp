@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The greater and the lesser of two numbers, in registers of 16 and 32 bytes: without AVX-512 all there are, with it the
+// halves that a register is folded to.
+#pragma once
+
+#include <calque/kernels/cpu/registers.hpp>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#else
+#include <emmintrin.h>
+#endif
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+CALQUE_INLINE __m128 max_or_second(__m128 a, __m128 b) {
+    return _mm_max_ps(a, b);
+}
+CALQUE_INLINE __m128 min_or_second(__m128 a, __m128 b) {
+    return _mm_min_ps(a, b);
+}
+CALQUE_INLINE __m128d max_or_second(__m128d a, __m128d b) {
+    return _mm_max_pd(a, b);
+}
+CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
+    return _mm_min_pd(a, b);
+}
+
+#if defined(__AVX__)
+
+CALQUE_INLINE __m256 max_or_second(__m256 a, __m256 b) {
+    return _mm256_max_ps(a, b);
+}
+CALQUE_INLINE __m256 min_or_second(__m256 a, __m256 b) {
+    return _mm256_min_ps(a, b);
+}
+CALQUE_INLINE __m256d max_or_second(__m256d a, __m256d b) {
+    return _mm256_max_pd(a, b);
+}
+CALQUE_INLINE __m256d min_or_second(__m256d a, __m256d b) {
+    return _mm256_min_pd(a, b);
+}
+
+#endif
+
+} // namespace simd
+} // namespace v0
+} // namespace calque
