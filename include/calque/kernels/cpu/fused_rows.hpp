@@ -31,7 +31,7 @@ public:
     template <bool OneRow = false>
     static CALQUE_NOINLINE void run(arguments const& a, [[maybe_unused]] std::ptrdiff_t rows, std::ptrdiff_t columns,
                                     [[maybe_unused]] std::ptrdiff_t first = 0) {
-        arguments row = a; // which no store can change, for all that a compiler knows
+        arguments row = a; // for all that a compiler knows, a store could change what it has by reference
         if constexpr (OneRow) {
             fused_rows kernel(1, columns);
             kernel.template compute_row_values<0, false>(row);
@@ -43,8 +43,9 @@ public:
             if constexpr (takes_turns) {
                 std::ptrdiff_t const turns = rows_in_turn(columns);
                 for (std::ptrdiff_t i = first; i < rows; i += turns) {
-                    kernel.run_rows(row, std::min(turns, rows - i), typename program::phases{});
-                    move_to_row(row, turns);
+                    std::ptrdiff_t const count = std::min(turns, rows - i);
+                    kernel.run_rows(row, count, typename program::phases{});
+                    move_to_row(row, count);
                 }
             } else {
                 for (std::ptrdiff_t i = first; i < rows; ++i) {
@@ -91,7 +92,7 @@ private:
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns)
         : columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
 
-    /// Makes row `i` the first.
+    /// Makes row `i` the first, of the tile too.
     static CALQUE_INLINE void move_to_row(arguments& a, std::ptrdiff_t i) {
         kernels::move_to_row<Group>(a, i);
         unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
@@ -323,7 +324,7 @@ private:
     /// depend on where an array lies: all of them change their lanes for the loop between the first and the last block.
     template <int Phase, int U>
     CALQUE_INLINE std::ptrdiff_t reduce_lines(step_registers<Group, U>& accumulators, arguments const& row,
-                                              std::ptrdiff_t i, std::ptrdiff_t into_line) {
+                                              std::ptrdiff_t into_line) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t const end = columns_ / block * block;
         std::ptrdiff_t const first = block - into_line;

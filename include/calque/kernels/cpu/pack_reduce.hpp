@@ -87,19 +87,17 @@ CALQUE_INLINE bool all(pack<bool, U> const& x) {
 
 namespace detail {
 
-// Folds a pack to one element with `f`, which keeps NaN; of floating numbers the lanes with `g`, which need not: one
-// look for NaN costs less than one with each fold of lanes.
+// Folds a pack to one element, its groups with `f`, which keeps NaN, the lanes with `g`, which need not: one look for
+// NaN costs less than one with each fold of lanes. (A branch, since selecting waits for what was looked at.)
 template <class T, int U, class F, class G>
 CALQUE_INLINE T reduce_and_keep_nan(pack<T, U> const& x, F f, G g) {
+    auto const group = fold_groups(x, f);
     if constexpr (std::floating_point<T>) {
-        auto const group = fold_groups(x, f);
         if (any(group != group)) [[unlikely]] {
             return std::numeric_limits<T>::quiet_NaN();
         }
-        return reduce(group, g);
-    } else {
-        return reduce(x, f);
     }
+    return reduce(group, g);
 }
 
 } // namespace detail

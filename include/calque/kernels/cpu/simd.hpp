@@ -44,7 +44,7 @@ CALQUE_INLINE R maximum(R a, R b) {
     if constexpr (std::floating_point<element_of<R>>) {
         return select_if<comparison::not_equal>(a, a, a, max_or_second(a, b));
     } else {
-        return select_if<comparison::greater>(a, b, a, b);
+        return max_or_second(a, b);
     }
 }
 
@@ -54,7 +54,7 @@ CALQUE_INLINE R minimum(R a, R b) {
     if constexpr (std::floating_point<element_of<R>>) {
         return select_if<comparison::not_equal>(a, a, a, min_or_second(a, b));
     } else {
-        return select_if<comparison::less>(a, b, a, b);
+        return min_or_second(a, b);
     }
 }
 
