@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
+#include <calque/kernels/cpu/registers_convert.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -24,14 +25,16 @@ CALQUE_INLINE vec<To, lanes_of<R>> convert_lanes(R x) {
     constexpr int n = lanes_of<R>;
     if constexpr (std::same_as<To, From>) {
         return x;
+    } else if constexpr (conversion<To, R>::is_one_instruction) {
+        return convert_at_once<To>(x);
     } else if constexpr (std::floating_point<From> && std::integral<To> && sizeof(To) < 4) {
         return convert_lanes<To>(__builtin_convertvector(x, vec<std::int32_t, n>));
     } else if constexpr (std::integral<From> && std::floating_point<To> && sizeof(From) < 4) {
-        return __builtin_convertvector(convert_lanes<std::int32_t>(x), vec<To, n>);
+        return convert_lanes<To>(convert_lanes<std::int32_t>(x));
     } else if constexpr (std::integral<From> && std::integral<To> && sizeof(To) > 2 * sizeof(From)) {
-        return convert_lanes<To>(__builtin_convertvector(x, vec<integer_between<From, 2 * sizeof(From)>, n>));
+        return convert_lanes<To>(convert_lanes<integer_between<From, 2 * sizeof(From)>>(x));
     } else if constexpr (std::integral<From> && std::integral<To> && sizeof(From) > 2 * sizeof(To)) {
-        return convert_lanes<To>(__builtin_convertvector(x, vec<integer_between<From, sizeof(From) / 2>, n>));
+        return convert_lanes<To>(convert_lanes<integer_between<From, sizeof(From) / 2>>(x));
     } else {
         return __builtin_convertvector(x, vec<To, n>);
     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Conversions of lanes that are one instruction, of which g++ 12 makes two for the halves and a third to join them.
+#pragma once
+
+#include <calque/kernels/cpu/registers.hpp>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+namespace detail {
+
+#if defined(__AVX2__)
+
+/// The bytes of a vector of at most 16, in the low ones of a register.
+template <class R>
+CALQUE_INLINE __m128i low_bytes(R x) {
+    if constexpr (sizeof(R) == 16) {
+        return bits_as<__m128i>(x);
+    } else if constexpr (sizeof(R) == 8) {
+        return _mm_cvtsi64_si128(bits_as<long long>(x));
+    } else {
+        static_assert(sizeof(R) == 4);
+        return _mm_cvtsi32_si128(bits_as<int>(x));
+    }
+}
+
+/// What a conversion is chosen by: bytes of all lanes before and after, and of a lane.
+template <class To, class R>
+struct conversion {
+    using From = element_of<R>;
+    static constexpr int from = sizeof(R), to = lanes_of<R> * static_cast<int>(sizeof(To));
+    static constexpr int lane = sizeof(From), to_lane = sizeof(To);
+    static constexpr bool is_signed = std::is_signed_v<From>;
+    static constexpr bool is_of_integers = std::integral<From> && std::integral<To>;
+    static constexpr bool widens = is_of_integers && from <= 32 && (to == 32 || (width == 16 && to == 64)) &&
+                                   ((from <= 16 && to_lane == 4 * lane) || to_lane == 2 * lane);
+    static constexpr bool widens_to_double =
+        std::same_as<To, double> && lane == 4 && to == width * 4 && (width == 16 || is_signed);
+#if defined(__AVX512F__)
+    static constexpr bool narrows = is_of_integers && from == 64 && (lane == 2 * to_lane || lane == 4 * to_lane);
+#else
+    static constexpr bool narrows = false;
+#endif
+    static constexpr bool is_one_instruction = widens || widens_to_double || narrows;
+};
+
+#if defined(__AVX512F__)
+
+// Masked by all lanes: g++ 12 warns inside the unmasked intrinsics (bug 105593).
+inline constexpr __mmask16 every16 = 0xffff;
+inline constexpr __mmask8 every8 = 0xff;
+
+template <class To, class R>
+CALQUE_INLINE __m512i widen_to_64_bytes(R x) {
+    using c = conversion<To, R>;
+    if constexpr (c::lane == 1) {
+        __m128i const low = low_bytes(x);
+        return c::is_signed ? _mm512_maskz_cvtepi8_epi32(every16, low) : _mm512_maskz_cvtepu8_epi32(every16, low);
+    } else if constexpr (c::lane == 2 && c::to_lane == 8) {
+        __m128i const low = low_bytes(x);
+        return c::is_signed ? _mm512_maskz_cvtepi16_epi64(every8, low) : _mm512_maskz_cvtepu16_epi64(every8, low);
+    } else if constexpr (c::lane == 2) {
+        auto const half = bits_as<__m256i>(x);
+        return c::is_signed ? _mm512_maskz_cvtepi16_epi32(every16, half) : _mm512_maskz_cvtepu16_epi32(every16, half);
+    } else {
+        auto const half = bits_as<__m256i>(x);
+        return c::is_signed ? _mm512_maskz_cvtepi32_epi64(every8, half) : _mm512_maskz_cvtepu32_epi64(every8, half);
+    }
+}
+
+template <class To, class R>
+CALQUE_INLINE auto narrow(R x) {
+    using c = conversion<To, R>;
+    auto const all = bits_as<__m512i>(x);
+    if constexpr (c::lane == 8 && c::to_lane == 4) {
+        return _mm512_maskz_cvtepi64_epi32(every8, all);
+    } else if constexpr (c::lane == 8) {
+        return _mm512_maskz_cvtepi64_epi16(every8, all);
+    } else if constexpr (c::to_lane == 2) {
+        return _mm512_maskz_cvtepi32_epi16(every16, all);
+    } else {
+        return _mm512_maskz_cvtepi32_epi8(every16, all);
+    }
+}
+
+template <class R>
+CALQUE_INLINE auto widen_to_double(R x) {
+    using From = element_of<R>;
+    if constexpr (std::same_as<From, float>) {
+        return _mm512_maskz_cvtps_pd(every8, bits_as<__m256>(x));
+    } else if constexpr (std::is_signed_v<From>) {
+        return _mm512_maskz_cvtepi32_pd(every8, bits_as<__m256i>(x));
+    } else {
+        return _mm512_maskz_cvtepu32_pd(every8, bits_as<__m256i>(x));
+    }
+}
+
+#else
+
+template <class R>
+CALQUE_INLINE auto widen_to_double(R x) {
+    if constexpr (std::same_as<element_of<R>, float>) {
+        return _mm256_cvtps_pd(bits_as<__m128>(x));
+    } else {
+        return _mm256_cvtepi32_pd(bits_as<__m128i>(x));
+    }
+}
+
+#endif
+
+template <class To, class R>
+CALQUE_INLINE __m256i widen_to_32_bytes(R x) {
+    using c = conversion<To, R>;
+    __m128i const low = low_bytes(x);
+    if constexpr (c::lane == 1 && c::to_lane == 2) {
+        return c::is_signed ? _mm256_cvtepi8_epi16(low) : _mm256_cvtepu8_epi16(low);
+    } else if constexpr (c::lane == 1) {
+        return c::is_signed ? _mm256_cvtepi8_epi32(low) : _mm256_cvtepu8_epi32(low);
+    } else if constexpr (c::lane == 2 && c::to_lane == 4) {
+        return c::is_signed ? _mm256_cvtepi16_epi32(low) : _mm256_cvtepu16_epi32(low);
+    } else if constexpr (c::lane == 2) {
+        return c::is_signed ? _mm256_cvtepi16_epi64(low) : _mm256_cvtepu16_epi64(low);
+    } else {
+        return c::is_signed ? _mm256_cvtepi32_epi64(low) : _mm256_cvtepu32_epi64(low);
+    }
+}
+
+/// As many lanes of `To`, by one instruction.
+template <class To, class R>
+    requires(conversion<To, R>::is_one_instruction)
+CALQUE_INLINE vec<To, lanes_of<R>> convert_at_once(R x) {
+    using c = conversion<To, R>;
+    using result = vec<To, lanes_of<R>>;
+    if constexpr (c::widens_to_double) {
+        return widen_to_double(x);
+#if defined(__AVX512F__)
+    } else if constexpr (c::narrows) {
+        return bits_as<result>(narrow<To>(x));
+    } else if constexpr (c::to == 64) {
+        return bits_as<result>(widen_to_64_bytes<To>(x));
+#endif
+    } else {
+        return bits_as<result>(widen_to_32_bytes<To>(x));
+    }
+}
+
+#else
+
+template <class To, class R>
+struct conversion {
+    static constexpr bool is_one_instruction = false;
+};
+
+template <class To, class R>
+void convert_at_once(R) = delete;
+
+#endif
+
+} // namespace detail
+} // namespace simd
+} // namespace v0
+} // namespace calque
