@@ -6,6 +6,7 @@
 #include <calque/graph/ops/random.hpp>
 #include <calque/kernels/cpu/movement.hpp>
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
+#include <calque/kernels/cpu/recurrence.hpp>
 
 #include <type_traits>
 
@@ -187,38 +188,11 @@ void take_elements(moved_value const& to, moved_value const& from, moved_value c
     });
 }
 
-namespace detail {
-
-/// What elements of `T` are added in: integers wrap around, which unsigned ones may.
-template <class T>
-using added_in = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
-
-template <class T>
-CALQUE_INLINE void add_element(T& to, T from) {
-    to = static_cast<T>(static_cast<added_in<T>>(to) + static_cast<added_in<T>>(from));
-}
-
-/// Adds elements to others that lie one after the other.
-template <class T>
-void add_run(T* to, T const* from, extent_t n) {
-    extent_t i = 0;
-    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-        using pack = simd::pack<T, 1>;
-        for (; i + pack::size <= n; i += pack::size) {
-            (pack::load(to + i) + pack::load(from + i)).store(to + i);
-        }
-    }
-    for (; i < n; ++i) {
-        add_element(to[i], from[i]);
-    }
-}
-
-} // namespace detail
-
 /// Zeros, plus `from` where a take with these indices reads them. Equal indices add up, so this runs in order. `to` is
 /// contiguous.
 template <class T, class I>
 void add_taken(moved_value const& to, moved_value const& from, moved_value const& indices, int axis) {
+    using sums = kernels::recurrence_kernel<T, false>;
     clear(to, sizeof(T));
     extent_t const n = to.extents[axis];
     if (n == 0 || from.extents.size() == 0) {
@@ -239,11 +213,11 @@ void add_taken(moved_value const& to, moved_value const& from, moved_value const
                 T* const target = out + kernels::existing_index(index, n) * run;
                 T const* const source = in + kernels::offset_of(taken.extents, taken.steps, position);
                 if (is_run) {
-                    detail::add_run(target, source, run);
+                    sums::run_step(target, target, nullptr, source, run);
                     return;
                 }
                 kernels::for_each_offset(inner.extents, inner.steps, [&](extent_t i, std::ptrdiff_t at) {
-                    detail::add_element(target[i], source[at]);
+                    target[i] = sums::next(target[i], nullptr, source[at]);
                 });
             });
     });

@@ -4,6 +4,7 @@
 
 #include <calque/graph/ops/running.hpp>
 #include <calque/graph/row_order.hpp>
+#include <calque/kernels/cpu/recurrence.hpp>
 #include <calque/runtime/move.hpp>
 
 namespace calque {
@@ -16,18 +17,29 @@ namespace detail {
 /// A step of the axis is made for all elements of the axes behind it at once, so that memory is walked in its order.
 template <class T, bool HasFactors>
 struct recurrence {
+    using kernel = kernels::recurrence_kernel<T, HasFactors>;
+
     shape extents;
     strides to_steps, a_steps, b_steps;
     graph::ops::running_order order;
 
     void run(T* to, T const* a, T const* b, int axis = 0) const {
-        extent_t const n = extents[axis];
-        if (axis != order.axis) {
-            for (extent_t i = 0; i < n; ++i) {
+        if (axis == order.axis) {
+            go_along(to, a, b);
+        } else if (axis + 1 == order.axis && order.axis + 1 == extents.rank) {
+            go_along(to, a, b, axis, extents[axis]);
+        } else {
+            for (extent_t i = 0; i < extents[axis]; ++i) {
                 run(to + i * to_steps[axis], a + i * a_steps[axis], b + i * b_steps[axis], axis + 1);
             }
-            return;
         }
+    }
+
+private:
+    /// Along the axis, and `rows` times along `row_axis` if it is the last one.
+    void go_along(T* to, T const* a, T const* b, int row_axis = 0, extent_t rows = 1) const {
+        int const axis = order.axis;
+        extent_t const n = extents[axis];
         std::ptrdiff_t const sign = order.is_reversed ? -1 : 1;
         std::ptrdiff_t const to_step = sign * to_steps[axis], a_step = sign * a_steps[axis];
         std::ptrdiff_t const b_step = sign * b_steps[axis];
@@ -38,27 +50,13 @@ struct recurrence {
         }
         std::ptrdiff_t const lag = order.is_lagged ? a_step : 0;
         if (axis + 1 == extents.rank) {
-            T total{};
-            for (extent_t i = 0; i < n; ++i) {
-                total = i == 0 ? *b : next(total, a + i * a_step - lag, b[i * b_step]);
-                to[i * to_step] = total;
-            }
+            kernel::run_rows({to, to_step, to_steps[row_axis]}, {a - lag, a_step, a_steps[row_axis]},
+                             {b, b_step, b_steps[row_axis]}, rows, n);
             return;
         }
         for (extent_t i = 0; i < n; ++i) {
             step(to + i * to_step, i == 0 ? nullptr : to + (i - 1) * to_step, a + i * a_step - (i == 0 ? 0 : lag),
                  b + i * b_step, axis + 1);
-        }
-    }
-
-private:
-    using number = added_in<T>;
-
-    static T next(T before, T const* a, T b) {
-        if constexpr (HasFactors) {
-            return static_cast<T>(static_cast<number>(*a) * static_cast<number>(before) + static_cast<number>(b));
-        } else {
-            return static_cast<T>(static_cast<number>(before) + static_cast<number>(b));
         }
     }
 
@@ -75,9 +73,11 @@ private:
             for (extent_t i = 0; i < n; ++i) {
                 to[i * to_step] = b[i * b_step];
             }
+        } else if (to_step == 1 && b_step == 1 && (!HasFactors || a_step == 1)) {
+            kernel::run_step(to, before, a, b, n);
         } else {
             for (extent_t i = 0; i < n; ++i) {
-                to[i * to_step] = next(before[i * to_step], a + i * a_step, b[i * b_step]);
+                to[i * to_step] = kernel::next(before[i * to_step], a + i * a_step, b[i * b_step]);
             }
         }
     }
