@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <vector>
 
 namespace {
 
@@ -122,6 +123,35 @@ TEST_CASE("several outputs take the places of several arguments") {
         CHECK(totals == expected_totals);
         CHECK(x == expected_rest);
     }
+}
+
+TEST_CASE("views of arguments, into the memory of these and of others") {
+    for (std::size_t const n : extents) {
+        CAPTURE(n);
+        vector const a = noise<float, 1>({n}, 5), b = noise<float, 1>({n}, 6);
+        vector const turned = xt::flip(a, 0);
+        CHECK(is_right_in_place([](auto x) { return calque::flip<0>(x); }, a));
+        auto const with_sum = calque::function([](auto x, auto y) { return std::tuple{x + y, calque::flip<0>(x)}; });
+        vector x = a, y = b, other = b;
+        with_sum.into(std::tie(other, y), x, y); // the view takes the place of what the sum reads
+        CHECK(y == turned);
+        CHECK(other == vector(a + b));
+        y = b;
+        with_sum.into(std::tie(x, other), x, y); // the sum takes the place of what is viewed
+        CHECK(other == turned);
+        CHECK(x == vector(a + b));
+    }
+    // A part of an argument, to a place that overlaps it.
+    std::vector<float> memory(100);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+        memory[i] = static_cast<float>(i);
+    }
+    auto const front = calque::function([](auto x) { return view(x, calque::range(0, 50)); });
+    auto const all = array_at<1>(memory.data(), {60});
+    auto part = array_at<1>(memory.data() + 1, {50});
+    front.into(part, all);
+    CHECK(part(0) == 0.f);
+    CHECK(part(49) == 49.f);
 }
 
 TEST_CASE("an optimiser's update in place") {

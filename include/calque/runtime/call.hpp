@@ -356,7 +356,7 @@ private:
                 }
                 require_order(p, output, Ref::rank, steps);
             }
-            bool const is_disturbing = MayAlias && (is_copied(output) || disturbs_arguments(p, output));
+            bool const is_disturbing = MayAlias && disturbs_arguments(p, output);
             if (bound.copy != nullptr || is_disturbing) [[unlikely]] {
                 needs_copies_ = true;
             }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Kernels that copy elements to other places. They know the size of an element, not its type.
 //
-// Rows that are contiguous on both sides go through memcpy, transpositions through register tiles, every second element
+// Runs that are contiguous on both sides are copied as bytes, transpositions through register tiles, every second element
 // and reversed rows through permutations; what is left is copied one element at a time.
 #pragma once
 
 #include <calque/core/shape.hpp>
-#include <calque/kernels/cpu/thresholds.hpp>
+#include <calque/kernels/cpu/copy_runs.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -43,10 +42,11 @@ extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t from_step, ex
                             return __builtin_shufflevector(a, b, (2 * lane.value)...);
                         }));
         }
-    } else if (from_step == -1) {
-        for (; i + lanes <= n; i += lanes) {
-            simd::reg<T> const a = simd::load(from - i - (lanes - 1));
-            simd::store(to + i, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+    } else if (from_step == -1 && n >= lanes) {
+        for (; i < n; i += lanes) {
+            extent_t const first = i + lanes <= n ? i : n - lanes; // the last register may overlap the one before it
+            simd::reg<T> const a = simd::load(from - first - (lanes - 1));
+            simd::store(to + first, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
                             return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
                         }));
         }
@@ -56,22 +56,46 @@ extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t from_step, ex
 
 /// Elements `step` apart, one by one where no permutation serves.
 template <class T>
-void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step, extent_t n) {
-    T* const out = reinterpret_cast<T*>(to);
-    T const* const in = reinterpret_cast<T const*>(from);
+void copy_elements(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t from_step, extent_t n) {
     if (to_step == 1 && from_step == 0) {
-        T const value = *in;
+        T const value = *from;
         for (extent_t i = 0; i < n; ++i) {
-            out[i] = value;
+            to[i] = value;
         }
         return;
     }
     extent_t i = 0;
     if constexpr (sizeof(T) >= 4) {
-        i = to_step == 1 ? copy_by_permutations(out, in, from_step, n) : 0;
+        i = to_step == 1 ? copy_by_permutations(to, from, from_step, n) : 0;
     }
     for (; i < n; ++i) {
-        out[i * to_step] = in[i * from_step];
+        to[i * to_step] = from[i * from_step];
+    }
+}
+
+/// One side of a copy of rows: the distances to the next row and to the next element of a row, in elements.
+struct row_steps {
+    std::ptrdiff_t row, element;
+};
+
+template <class T>
+CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte const* from, row_steps from_steps,
+                               extent_t rows, extent_t n) {
+    T* const out = reinterpret_cast<T*>(to);
+    T const* const in = reinterpret_cast<T const*>(from);
+    if (n > thresholds::elements_of_a_short_row || rows < n) {
+        for (extent_t i = 0; i < rows; ++i) {
+            copy_elements(out + i * to_steps.row, to_steps.element, in + i * from_steps.row, from_steps.element, n);
+        }
+        return;
+    }
+    constexpr extent_t at_once = thresholds::short_rows_at_once;
+    for (extent_t first = 0; first < rows; first += at_once) { // the first element of some of them, then the second
+        for (extent_t j = 0; j < n; ++j) {
+            copy_elements(out + first * to_steps.row + j * to_steps.element, to_steps.row,
+                          in + first * from_steps.row + j * from_steps.element, from_steps.row,
+                          rows - first < at_once ? rows - first : at_once);
+        }
     }
 }
 
@@ -79,12 +103,6 @@ void copy_elements(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
 constexpr bool is_transposition(shape const& extents, strides const& to, strides const& from) {
     int const axis = extents.rank - 2;
     return axis >= 0 && to[axis + 1] == 1 && from[axis] == 1 && extents[axis] > 1;
-}
-
-/// Whether runs of both sides, along the last axis, are of a few elements.
-constexpr bool has_short_runs(shape const& extents, strides const& to, strides const& from) {
-    int const last = extents.rank - 1;
-    return last > 0 && to[last] == 1 && from[last] == 1 && extents[last] <= thresholds::elements_of_a_short_run;
 }
 
 /// A copy of elements of some size along the axes of `extents`. Only transpositions are instantiated for each size: the
@@ -98,13 +116,14 @@ struct copier {
     void run(std::byte* to, std::byte const* from, int axis = 0) const {
         int const left = extents.rank - axis;
         if (left == 0) {
-            copy_row(to, 1, from, 1, 1);
+            copy_matrix(to, {0, 1}, from, {0, 1}, 1, 1);
         } else if (left == 1) {
-            copy_row(to, to_steps[axis], from, from_steps[axis], extents[axis]);
+            copy_matrix(to, {0, to_steps[axis]}, from, {0, from_steps[axis]}, 1, extents[axis]);
         } else if (left == 2 && Transpose::may_occur && is_transposition(extents, to_steps, from_steps)) {
             Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
-        } else if (left == 2 && has_short_runs(extents, to_steps, from_steps)) {
-            copy_short_runs(to, to_steps[axis], from, from_steps[axis], extents[axis], extents[axis + 1]);
+        } else if (left == 2) {
+            copy_matrix(to, {to_steps[axis], to_steps[axis + 1]}, from, {from_steps[axis], from_steps[axis + 1]},
+                        extents[axis], extents[axis + 1]);
         } else {
             for (extent_t i = 0; i < extents[axis]; ++i) {
                 run(to + i * to_steps[axis] * bytes, from + i * from_steps[axis] * bytes, axis + 1);
@@ -113,30 +132,17 @@ struct copier {
     }
 
 private:
-    /// Runs of `run` elements: the first element of some of them, then the second.
-    void copy_short_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
-                         extent_t runs, extent_t run) const {
-        constexpr extent_t at_once = thresholds::short_runs_at_once;
-        for (extent_t first = 0; first < runs; first += at_once) {
-            extent_t const n = runs - first < at_once ? runs - first : at_once;
-            for (extent_t j = 0; j < run; ++j) {
-                copy_row(to + (first * to_step + j) * bytes, to_step, from + (first * from_step + j) * bytes, from_step,
-                         n);
-            }
-        }
-    }
-
-    void copy_row(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
-                  extent_t n) const {
-        if (to_step == 1 && from_step == 1) {
-            std::memcpy(to, from, static_cast<std::size_t>(n * bytes));
+    void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
+                     extent_t n) const {
+        if (to_step.element == 1 && from_step.element == 1) {
+            copy_runs(to, to_step.row * bytes, from, from_step.row * bytes, rows, n * bytes);
             return;
         }
         switch (bytes) {
-        case 1: copy_elements<std::uint8_t>(to, to_step, from, from_step, n); break;
-        case 2: copy_elements<std::uint16_t>(to, to_step, from, from_step, n); break;
-        case 4: copy_elements<std::uint32_t>(to, to_step, from, from_step, n); break;
-        default: copy_elements<std::uint64_t>(to, to_step, from, from_step, n); break;
+        case 1: copy_rows<std::uint8_t>(to, to_step, from, from_step, rows, n); break;
+        case 2: copy_rows<std::uint16_t>(to, to_step, from, from_step, rows, n); break;
+        case 4: copy_rows<std::uint32_t>(to, to_step, from, from_step, rows, n); break;
+        default: copy_rows<std::uint64_t>(to, to_step, from, from_step, rows, n); break;
         }
     }
 };
@@ -219,13 +225,6 @@ inline shape merge_axes(shape const& extents, strides& a, strides& b) {
 }
 
 } // namespace detail
-
-/// Copies bytes that do not overlap; none, from or to nowhere, is right.
-inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
-    if (bytes != 0) {
-        std::memcpy(to, from, bytes);
-    }
-}
 
 /// How `copy_strided` copies such arrays, for people.
 inline std::string_view name_of_copy(shape extents, strides to, strides from) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Copies of elements, against a loop: runs of every length, rows that go backwards, apart, or by every second element,
+// of elements of every size; and nothing else is written.
+#include <calque/kernels/cpu/movement.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using calque::extent_t;
+using calque::shape;
+using calque::strides;
+
+/// A matrix in the middle of memory: the place of its first element, and the steps of its axes.
+struct placed {
+    std::ptrdiff_t first;
+    std::ptrdiff_t row, element;
+};
+
+/// Whether `copy_strided` of `rows` x `columns` elements does what two loops do.
+template <class T>
+bool copies(extent_t rows, extent_t columns, placed to, placed from, std::size_t size) {
+    std::vector<T> source(size), copied(size, T(7)), expected(size, T(7));
+    for (std::size_t i = 0; i < size; ++i) {
+        source[i] = static_cast<T>(i * 37 + i / 251 + 1);
+    }
+    for (extent_t i = 0; i < rows; ++i) {
+        for (extent_t j = 0; j < columns; ++j) {
+            expected[static_cast<std::size_t>(to.first + i * to.row + j * to.element)] =
+                source[static_cast<std::size_t>(from.first + i * from.row + j * from.element)];
+        }
+    }
+    shape extents;
+    extents.push_back(rows);
+    extents.push_back(columns);
+    strides to_steps, from_steps;
+    to_steps[0] = to.row, to_steps[1] = to.element;
+    from_steps[0] = from.row, from_steps[1] = from.element;
+    calque::kernels::copy_strided(extents, {reinterpret_cast<std::byte*>(copied.data() + to.first), to_steps},
+                                  {reinterpret_cast<std::byte const*>(source.data() + from.first), from_steps},
+                                  sizeof(T));
+    return copied == expected;
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("rows of every length, between others", T, std::uint8_t, std::uint16_t, std::uint32_t,
+                   std::uint64_t) {
+    for (extent_t const columns : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200,
+                                   255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1100}) {
+        for (extent_t const rows : {1, 2, 5}) {
+            CAPTURE(columns);
+            CAPTURE(rows);
+            auto const size = static_cast<std::size_t>(2 * rows * (columns + 5) + 20);
+            CHECK(copies<T>(rows, columns, {3, columns + 2, 1}, {5, columns + 3, 1}, size));
+            CHECK(copies<T>(rows, columns, {3, columns + 2, 1}, {5 + columns, columns + 3, -1}, size)); // backwards
+            CHECK(copies<T>(rows, columns, {3, columns + 2, 1}, {5, 2 * columns + 1, 2}, size));        // every second
+            CHECK(copies<T>(rows, columns, {3, columns + 2, 1}, {5, 1, 0}, size));                      // repeated
+            CHECK(copies<T>(rows, columns, {3, 2 * columns + 2, 2}, {5, columns, 1}, size));            // apart
+            CHECK(copies<T>(rows, columns, {3, columns, 1}, {5, columns, 1}, size));                    // one run
+        }
+    }
+}
+
+TEST_CASE("many short rows, a few at once") {
+    for (extent_t const columns : {1, 2, 3, 4, 5, 8, 9}) {
+        for (extent_t const rows : {100, 512, 513, 1100}) {
+            CAPTURE(columns);
+            CAPTURE(rows);
+            auto const size = static_cast<std::size_t>(2 * rows * (columns + 3) + 20);
+            CHECK(copies<std::uint32_t>(rows, columns, {1, columns, 1}, {9, columns, -1}, size));
+            CHECK(copies<std::uint64_t>(rows, columns, {1, columns + 2, 1}, {0, columns + 1, 1}, size));
+            CHECK(copies<std::uint16_t>(rows, columns, {1, 2 * columns, 2}, {0, columns, 1}, size));
+        }
+    }
+}
+
+TEST_CASE("runs of bytes from and to everywhere in a line, as registers and as memcpy") {
+    for (std::size_t const bytes : {1u, 63u, 64u, 65u, 1000u, 1023u, 1024u, 1025u, 5000u, 32767u, 32768u, 32769u}) {
+        for (std::size_t const offset : {0u, 1u, 16u, 63u}) {
+            CAPTURE(bytes);
+            CAPTURE(offset);
+            std::vector<std::byte> source(bytes + 200), copied(bytes + 200), expected(bytes + 200);
+            for (std::size_t i = 0; i < source.size(); ++i) {
+                source[i] = static_cast<std::byte>(i * 7 + i / 256);
+            }
+            for (std::size_t i = 0; i < bytes; ++i) {
+                expected[offset + i] = source[i + 5];
+            }
+            calque::kernels::copy_bytes(copied.data() + offset, source.data() + 5, bytes);
+            CHECK(copied == expected);
+        }
+    }
+    calque::kernels::copy_bytes(nullptr, nullptr, 0);
+}
