@@ -98,6 +98,10 @@ V cbrt(V x);
 template <class V>
 V rsqrt(V x);
 
+/// -1, 0 or 1; a zero keeps its sign, NaN stays NaN.
+template <class V>
+V sign(V x);
+
 /// The absolute value; that of the most negative integer is itself.
 template <class V>
 V abs(V x);

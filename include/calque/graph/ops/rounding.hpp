@@ -59,9 +59,7 @@ struct sign : elementwise<1> {
 
     template <class V>
     static CALQUE_INLINE V apply(V x) {
-        using T = typename V::value_type;
-        V const zero(T(0)), one(T(1));
-        return select(x > zero, one, select(x < zero, zero - one, x));
+        return math::sign(x);
     }
 };
 

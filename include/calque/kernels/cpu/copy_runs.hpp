@@ -59,7 +59,8 @@ inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) 
     auto const n = static_cast<std::ptrdiff_t>(bytes);
     if (n >= thresholds::least_bytes_in_registers && n <= thresholds::most_bytes_in_registers) {
         detail::chunk<chunk>::copy(to, from);
-        std::ptrdiff_t const aligned = chunk - static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) % chunk);
+        auto const into_chunk = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) % chunk);
+        std::ptrdiff_t const aligned = chunk - into_chunk;
         detail::copy_run_by<chunk>(to + aligned, from + aligned, n - aligned);
     } else if (n != 0) {
         std::memcpy(to, from, bytes);

@@ -61,6 +61,14 @@ CALQUE_INLINE V fms(V x, V y, V z) {
 }
 
 template <class V>
+CALQUE_INLINE V sign(V x) {
+    using T = typename V::value_type;
+    V const zero(T(0)), one(T(1));
+    V const negative_or_not = simd::select_if<simd::comparison::less>(x, zero, zero - one, x);
+    return simd::select_if<simd::comparison::greater>(x, zero, one, negative_or_not);
+}
+
+template <class V>
 CALQUE_INLINE V floor(V x) {
     return simd::floor(x);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kernels that copy elements to other places. They know the size of an element, not its type.
 //
-// Runs that are contiguous on both sides are copied as bytes, transpositions through register tiles, every second element
-// and reversed rows through permutations; what is left is copied one element at a time.
+// Runs that are contiguous on both sides are copied as bytes, transpositions through register tiles, every second
+// element and reversed rows through permutations; what is left is copied one element at a time.
 #pragma once
 
 #include <calque/core/shape.hpp>
