@@ -71,14 +71,15 @@ inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) 
 inline void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* from, std::ptrdiff_t from_step,
                       std::ptrdiff_t runs, std::ptrdiff_t bytes) {
     constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
+    constexpr std::ptrdiff_t half = widest > 16 ? widest / 2 : widest;
     if (bytes >= thresholds::least_bytes_in_registers) {
         for (std::ptrdiff_t r = 0; r < runs; ++r) {
             copy_bytes(to + r * to_step, from + r * from_step, static_cast<std::size_t>(bytes));
         }
     } else if (bytes >= widest) {
         detail::copy_runs_by<widest>(to, to_step, from, from_step, runs, bytes);
-    } else if (bytes >= 32) {
-        detail::copy_runs_by<32>(to, to_step, from, from_step, runs, bytes);
+    } else if (bytes >= half) {
+        detail::copy_runs_by<half>(to, to_step, from, from_step, runs, bytes);
     } else if (bytes >= 16) {
         detail::copy_runs_by<16>(to, to_step, from, from_step, runs, bytes);
     } else if (bytes >= 8) {

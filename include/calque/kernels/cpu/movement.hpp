@@ -64,10 +64,7 @@ void copy_elements(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t 
         }
         return;
     }
-    extent_t i = 0;
-    if constexpr (sizeof(T) >= 4) {
-        i = to_step == 1 ? copy_by_permutations(to, from, from_step, n) : 0;
-    }
+    extent_t i = to_step == 1 ? copy_by_permutations(to, from, from_step, n) : 0;
     for (; i < n; ++i) {
         to[i * to_step] = from[i * from_step];
     }

@@ -17,6 +17,11 @@ using integer_between =
     std::conditional_t<Bytes == 2, std::conditional_t<std::is_signed_v<From>, std::int16_t, std::uint16_t>,
                        std::conditional_t<std::is_signed_v<From>, std::int32_t, std::uint32_t>>;
 
+// What has 4 bytes between numbers of 8 bytes and of fewer than 4.
+template <class To, class From>
+using number_between = std::conditional_t<std::floating_point<From> || std::floating_point<To>, std::int32_t,
+                                          integer_between<std::conditional_t<(sizeof(To) < 4), To, From>, 4>>;
+
 // As many lanes of another type. Floating to and from 8 or 16 bits goes over int32, as the instructions do, and
 // integers go to twice or half their size at a time: longer ways g++ 12 goes lane by lane.
 template <class To, class R>
@@ -53,6 +58,12 @@ CALQUE_INLINE pack<To, U> convert(pack<From, U> const& x) {
         return x != pack<From, U>(From(0));
     } else if constexpr (std::same_as<From, bool>) {
         return select(x, pack<To, U>(To(1)), pack<To, U>(To(0)));
+    } else if constexpr (lanes<To> < lanes<From> && sizeof(From) == 1 && detail::widens_bytes<To>) {
+        return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            return bits_as<reg<To>>(detail::widen_half_of_bytes<i % 2>(x.r[i / 2]));
+        });
+    } else if constexpr (lanes<To> != lanes<From> && (std::floating_point<To> || sizeof(To) < 4)) {
+        return convert<To>(convert<detail::number_between<To, From>>(x)); // a register at a time
     } else if constexpr (lanes<To> == lanes<From>) {
         return pack<To, U>::generate(
             [&](int i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(detail::convert_lanes<To>(x.r[i])); });

@@ -33,7 +33,7 @@ struct recurrence_kernel {
         if (n == 0) {
             return;
         }
-        constexpr int at_once = 4;
+        constexpr int at_once = std::is_integral_v<T> ? 2 : 4; // integers lie beside the addresses, and wait for less
         std::ptrdiff_t i = 0;
         for (; i + at_once <= rows; i += at_once) {
             run_some_rows<at_once>(row_of(to, i), row_of(a, i), row_of(b, i), n);

@@ -4,7 +4,7 @@
 
 #include <calque/kernels/cpu/registers.hpp>
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) && defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace simd {
 namespace detail {
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) && defined(__x86_64__)
 
 /// The bytes of a vector of at most 16, in the low ones of a register.
 template <class R>
@@ -148,6 +148,25 @@ CALQUE_INLINE vec<To, lanes_of<R>> convert_at_once(R x) {
     }
 }
 
+/// Whether a half of a register of bytes widens to a register of `To` at once.
+template <class To>
+inline constexpr bool widens_bytes = std::integral<To> && sizeof(To) == 8;
+
+/// The lower or the upper half of the bytes of a register as integers of 8 bytes.
+template <int Half, class R>
+CALQUE_INLINE auto widen_half_of_bytes(R x) {
+    constexpr bool is_signed = std::is_signed_v<element_of<R>>;
+    __m128i bytes = low_bytes(x);
+    if constexpr (Half == 1) {
+        bytes = sizeof(R) == 16 ? _mm_unpackhi_epi64(bytes, bytes) : _mm_srli_epi64(bytes, 32);
+    }
+#if defined(__AVX512F__)
+    return is_signed ? _mm512_maskz_cvtepi8_epi64(every8, bytes) : _mm512_maskz_cvtepu8_epi64(every8, bytes);
+#else
+    return is_signed ? _mm256_cvtepi8_epi64(bytes) : _mm256_cvtepu8_epi64(bytes);
+#endif
+}
+
 #else
 
 template <class To, class R>
@@ -157,6 +176,12 @@ struct conversion {
 
 template <class To, class R>
 void convert_at_once(R) = delete;
+
+template <class To>
+inline constexpr bool widens_bytes = false;
+
+template <int Half, class R>
+void widen_half_of_bytes(R) = delete;
 
 #endif
 
