@@ -17,7 +17,11 @@ using integer_between =
     std::conditional_t<Bytes == 2, std::conditional_t<std::is_signed_v<From>, std::int16_t, std::uint16_t>,
                        std::conditional_t<std::is_signed_v<From>, std::int32_t, std::uint32_t>>;
 
-// What has 4 bytes between numbers of 8 bytes and of fewer than 4.
+// Whether numbers of 8 bytes become integers of fewer than 4, or these doubles; and what has 4 bytes between them.
+template <class To, class From>
+inline constexpr bool goes_over_4_bytes =
+    (sizeof(From) == 8 && std::integral<To> && sizeof(To) < 4) ||
+    (std::integral<From> && sizeof(From) < 4 && std::same_as<To, double>);
 template <class To, class From>
 using number_between = std::conditional_t<std::floating_point<From> || std::floating_point<To>, std::int32_t,
                                           integer_between<std::conditional_t<(sizeof(To) < 4), To, From>, 4>>;
@@ -62,8 +66,8 @@ CALQUE_INLINE pack<To, U> convert(pack<From, U> const& x) {
         return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
             return bits_as<reg<To>>(detail::widen_half_of_bytes<i % 2>(x.r[i / 2]));
         });
-    } else if constexpr (lanes<To> != lanes<From> && (std::floating_point<To> || sizeof(To) < 4)) {
-        return convert<To>(convert<detail::number_between<To, From>>(x)); // a register at a time
+    } else if constexpr (detail::goes_over_4_bytes<To, From>) { // a register at a time
+        return convert<To>(convert<detail::number_between<To, From>>(x));
     } else if constexpr (lanes<To> == lanes<From>) {
         return pack<To, U>::generate(
             [&](int i) CALQUE_INLINE_LAMBDA { return bits_as<reg<To>>(detail::convert_lanes<To>(x.r[i])); });

@@ -29,8 +29,8 @@ CALQUE_INLINE pack<T, 1> fold_groups(pack<T, U> const& x, F f) {
 
 namespace detail {
 
-// Combines the lanes of a register with `f` on registers of any width: each time the upper half of what is left onto the
-// lower. Half a register is one of its own, whose instructions take less time, but nothing is narrower than 16 bytes.
+// Combines the lanes of a register with `f` on registers of any width: each time the upper half of what is left onto
+// the lower. Half a register is one of its own, whose instructions take less time; none is narrower than 16 bytes.
 template <int N, class R, class F>
 CALQUE_INLINE element_of<R> fold_lanes(R x, F f) {
     if constexpr (N == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of y[k] = a[k] y[k - 1] + b[k], and of running sums, where all factors are 1: along rows, and from row to row.
+// Kernels of y[k] = a[k] y[k - 1] + b[k], and of running sums, whose factors are 1: along rows, and from row to row.
 #pragma once
 
 #include <calque/kernels/cpu/advance.hpp>

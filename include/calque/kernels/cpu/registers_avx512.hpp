@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What AVX-512 (F, BW, DQ, VL) does better than registers_portable.hpp says it: masks are k-registers. Empty without it.
+// What AVX-512 (F, BW, DQ, VL) does better than registers_portable.hpp says it: masks are k-registers. Else empty.
 #pragma once
 
 #if defined(__AVX512F__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The greater and the lesser of two numbers, in registers of 16 and 32 bytes: without AVX-512 all there are, with it the
-// halves that a register is folded to.
+// The greater and the lesser of two numbers, in registers of 16 and 32 bytes: without AVX-512 all there are, with it
+// the halves that a register is folded to.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
