@@ -217,7 +217,7 @@ void add_taken(moved_value const& to, moved_value const& from, moved_value const
                     return;
                 }
                 kernels::for_each_offset(inner.extents, inner.steps, [&](extent_t i, std::ptrdiff_t at) {
-                    target[i] = sums::next(target[i], nullptr, source[at]);
+                    target[i] = sums::next(target[i], nullptr, 0, source[at]);
                 });
             });
     });

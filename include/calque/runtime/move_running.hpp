@@ -77,7 +77,7 @@ private:
             kernel::run_step(to, before, a, b, n);
         } else {
             for (extent_t i = 0; i < n; ++i) {
-                to[i * to_step] = kernel::next(before[i * to_step], a + i * a_step, b[i * b_step]);
+                to[i * to_step] = kernel::next(before[i * to_step], a, i * a_step, b[i * b_step]);
             }
         }
     }

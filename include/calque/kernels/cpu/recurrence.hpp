@@ -43,7 +43,7 @@ struct recurrence_kernel {
         }
     }
 
-    /// One step of `n` rows, whose elements lie one after the other.
+    /// One step of `n` rows, whose elements lie one after the other. Without factors `a` may be null.
     static void run_step(T* to, T const* before, T const* a, T const* b, std::ptrdiff_t n) {
         std::ptrdiff_t i = 0;
         if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
@@ -58,14 +58,15 @@ struct recurrence_kernel {
             }
         }
         for (; i < n; ++i) {
-            to[i] = next(before[i], a + i, b[i]);
+            to[i] = next(before[i], a, i, b[i]);
         }
     }
 
-    static T next(T before, T const* a, T b) {
+    /// What comes after `before`. Only if there are factors is `a` read, of which it is number `i`.
+    static T next(T before, T const* a, std::ptrdiff_t i, T b) {
         using number = added_in<T>;
         if constexpr (HasFactors) {
-            return static_cast<T>(static_cast<number>(*a) * static_cast<number>(before) + static_cast<number>(b));
+            return static_cast<T>(static_cast<number>(a[i]) * static_cast<number>(before) + static_cast<number>(b));
         } else {
             return static_cast<T>(static_cast<number>(before) + static_cast<number>(b));
         }
@@ -100,7 +101,7 @@ private:
                 if constexpr (HasFactors) {
                     advance(factor[r], a.step);
                 }
-                last[r] = next(last[r], factor[r], *in[r]);
+                last[r] = next(last[r], factor[r], 0, *in[r]);
                 *out[r] = last[r];
             }
         }
