@@ -241,8 +241,6 @@ private:
         return overlaps_one;
     }
 
-    static constexpr bool is_copied(int output) { return P::execution::is_copied(output); }
-
     static constexpr bool has_variables = P::assigned_count != 0;
 
     template <bool MayAlias>
@@ -275,7 +273,7 @@ private:
                 shape const& extents = p.outputs[o].extents;
                 require_order(p, o, extents.rank, contiguous_strides(extents).values);
             }
-            if (outputs_[o].copy != nullptr || is_copied(o) || disturbs_arguments(p, o)) [[unlikely]] {
+            if (outputs_[o].copy != nullptr || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
             }
         }
@@ -328,7 +326,6 @@ private:
         violation_ = graph::violation::none;
         bases_[argument_count + o] = reinterpret_cast<std::byte*>(&violation_);
         outputs_[o].copy = nullptr;
-        needs_copies_ |= is_copied(o);
     }
 
     CALQUE_INLINE void require_no_violation([[maybe_unused]] std::string const& function_name) const {

@@ -136,6 +136,7 @@ public:
         }
     }
 
+private:
     /// Whether an output is copied at the end, because no kernel writes it in its place: a view of an argument, say.
     static constexpr bool is_copied(int output) { return alias_table<Compiled>::written_value(output) < 0; }
     static constexpr bool has_copied_outputs() {
@@ -146,7 +147,6 @@ public:
         return any;
     }
 
-private:
     static constexpr plan_input input_of(shape const* shapes, calque::strides const* argument_strides) {
         plan_input input{.g = Compiled::view(),
                          .schedule = schedule.view(),

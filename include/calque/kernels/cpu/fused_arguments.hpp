@@ -44,6 +44,9 @@ CALQUE_INLINE void move_to_row(Arguments& a, std::ptrdiff_t i) {
         if constexpr (s.result >= 0) {
             a.results[s.result] = advanced(static_cast<T*>(a.results[s.result]), i * a.result_row_strides[s.result]);
         }
+        if constexpr (s.op == graph::code_of<graph::ops::matmul>) {
+            a.tile = advanced(static_cast<T const*>(a.tile), i * a.tile_row_stride);
+        }
     });
 }
 

@@ -39,13 +39,13 @@ public:
         } else {
             fused_rows kernel(rows, columns);
             kernel.template compute_row_values<0, false>(row);
-            move_to_row(row, first);
+            move_to_row<Group>(row, first);
             if constexpr (takes_turns) {
                 std::ptrdiff_t const turns = rows_in_turn(columns);
                 for (std::ptrdiff_t i = first; i < rows; i += turns) {
                     std::ptrdiff_t const count = std::min(turns, rows - i);
                     kernel.run_rows(row, count, typename program::phases{});
-                    move_to_row(row, count);
+                    move_to_row<Group>(row, count);
                 }
             } else if (has_loop_of_short_rows && has_no_blocks(0, columns)) {
                 kernel.template run_each<has_loop_of_short_rows>(row, rows - first);
@@ -91,17 +91,6 @@ private:
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns)
         : columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)) {}
 
-    /// Makes row `i` the first, of the tile too.
-    static CALQUE_INLINE void move_to_row(arguments& a, std::ptrdiff_t i) {
-        kernels::move_to_row<Group>(a, i);
-        unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
-            if constexpr (std::is_same_v<step_op<Group, step>, graph::ops::matmul>) {
-                using T = step_element<Group, step>;
-                a.tile = advanced(static_cast<T const*>(a.tile), i * a.tile_row_stride);
-            }
-        });
-    }
-
     static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
         bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
         return early ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
@@ -111,7 +100,7 @@ private:
     CALQUE_INLINE void run_each(arguments& row, std::ptrdiff_t rows) {
         for (std::ptrdiff_t i = 0; i < rows; ++i) {
             run_row<false, AreShort>(row, typename program::phases{});
-            move_to_row(row, 1);
+            move_to_row<Group>(row, 1);
         }
     }
 
@@ -131,7 +120,7 @@ private:
             for (std::ptrdiff_t r = 0; r < count; ++r) {
                 program::template copy_row_values_before<plan.count>(rows[r], row_);
                 finish_row(row);
-                move_to_row(row, 1);
+                move_to_row<Group>(row, 1);
             }
         }
     }
@@ -142,7 +131,7 @@ private:
             program::template copy_row_values_before<Phase>(rows[r], row_);
             run_phase<Phase, false>(row);
             program::template copy_row_values<Phase>(row_, rows[r]);
-            move_to_row(row, 1);
+            move_to_row<Group>(row, 1);
             row.scratch += scratch_bytes_of_a_row(columns_);
         }
     }

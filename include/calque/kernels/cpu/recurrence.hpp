@@ -14,10 +14,6 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// What elements of `T` are added in: integers wrap around, which unsigned ones may.
-template <class T>
-using added_in = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
-
 /// An array of a recurrence: its first element, and the distances to the next step and to the next row, in elements.
 template <class T>
 struct recurrence_side {
@@ -64,7 +60,7 @@ struct recurrence_kernel {
 
     /// What comes after `before`. Only if there are factors is `a` read, of which it is number `i`.
     static T next(T before, T const* a, std::ptrdiff_t i, T b) {
-        using number = added_in<T>;
+        using number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>; // which may wrap around
         if constexpr (HasFactors) {
             return static_cast<T>(static_cast<number>(a[i]) * static_cast<number>(before) + static_cast<number>(b));
         } else {

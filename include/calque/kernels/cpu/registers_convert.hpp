@@ -2,11 +2,7 @@
 // Conversions of lanes that are one instruction, of which g++ 12 makes two for the halves and a third to join them.
 #pragma once
 
-#include <calque/kernels/cpu/registers.hpp>
-
-#if defined(__AVX2__) && defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <calque/kernels/cpu/simd.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -40,35 +36,28 @@ struct conversion {
                                    ((from <= 16 && to_lane == 4 * lane) || to_lane == 2 * lane);
     static constexpr bool widens_to_double =
         std::same_as<To, double> && lane == 4 && to == width * 4 && (width == 16 || is_signed);
-#if defined(__AVX512F__)
-    static constexpr bool narrows = is_of_integers && from == 64 && (lane == 2 * to_lane || lane == 4 * to_lane);
-#else
-    static constexpr bool narrows = false;
-#endif
+    static constexpr bool narrows =
+        width == 16 && is_of_integers && from == 64 && (lane == 2 * to_lane || lane == 4 * to_lane);
     static constexpr bool is_one_instruction = widens || widens_to_double || narrows;
 };
 
-#if defined(__AVX512F__)
-
-// Masked by all lanes: g++ 12 warns inside the unmasked intrinsics (bug 105593).
-inline constexpr __mmask16 every16 = 0xffff;
-inline constexpr __mmask8 every8 = 0xff;
+#if CALQUE_AVX512
 
 template <class To, class R>
 CALQUE_INLINE __m512i widen_to_64_bytes(R x) {
     using c = conversion<To, R>;
     if constexpr (c::lane == 1) {
         __m128i const low = low_bytes(x);
-        return c::is_signed ? _mm512_maskz_cvtepi8_epi32(every16, low) : _mm512_maskz_cvtepu8_epi32(every16, low);
+        return c::is_signed ? _mm512_maskz_cvtepi8_epi32(all16, low) : _mm512_maskz_cvtepu8_epi32(all16, low);
     } else if constexpr (c::lane == 2 && c::to_lane == 8) {
         __m128i const low = low_bytes(x);
-        return c::is_signed ? _mm512_maskz_cvtepi16_epi64(every8, low) : _mm512_maskz_cvtepu16_epi64(every8, low);
+        return c::is_signed ? _mm512_maskz_cvtepi16_epi64(all8, low) : _mm512_maskz_cvtepu16_epi64(all8, low);
     } else if constexpr (c::lane == 2) {
         auto const half = bits_as<__m256i>(x);
-        return c::is_signed ? _mm512_maskz_cvtepi16_epi32(every16, half) : _mm512_maskz_cvtepu16_epi32(every16, half);
+        return c::is_signed ? _mm512_maskz_cvtepi16_epi32(all16, half) : _mm512_maskz_cvtepu16_epi32(all16, half);
     } else {
         auto const half = bits_as<__m256i>(x);
-        return c::is_signed ? _mm512_maskz_cvtepi32_epi64(every8, half) : _mm512_maskz_cvtepu32_epi64(every8, half);
+        return c::is_signed ? _mm512_maskz_cvtepi32_epi64(all8, half) : _mm512_maskz_cvtepu32_epi64(all8, half);
     }
 }
 
@@ -77,13 +66,13 @@ CALQUE_INLINE auto narrow(R x) {
     using c = conversion<To, R>;
     auto const all = bits_as<__m512i>(x);
     if constexpr (c::lane == 8 && c::to_lane == 4) {
-        return _mm512_maskz_cvtepi64_epi32(every8, all);
+        return _mm512_maskz_cvtepi64_epi32(all8, all);
     } else if constexpr (c::lane == 8) {
-        return _mm512_maskz_cvtepi64_epi16(every8, all);
+        return _mm512_maskz_cvtepi64_epi16(all8, all);
     } else if constexpr (c::to_lane == 2) {
-        return _mm512_maskz_cvtepi32_epi16(every16, all);
+        return _mm512_maskz_cvtepi32_epi16(all16, all);
     } else {
-        return _mm512_maskz_cvtepi32_epi8(every16, all);
+        return _mm512_maskz_cvtepi32_epi8(all16, all);
     }
 }
 
@@ -91,11 +80,11 @@ template <class R>
 CALQUE_INLINE auto widen_to_double(R x) {
     using From = element_of<R>;
     if constexpr (std::same_as<From, float>) {
-        return _mm512_maskz_cvtps_pd(every8, bits_as<__m256>(x));
+        return _mm512_maskz_cvtps_pd(all8, bits_as<__m256>(x));
     } else if constexpr (std::is_signed_v<From>) {
-        return _mm512_maskz_cvtepi32_pd(every8, bits_as<__m256i>(x));
+        return _mm512_maskz_cvtepi32_pd(all8, bits_as<__m256i>(x));
     } else {
-        return _mm512_maskz_cvtepu32_pd(every8, bits_as<__m256i>(x));
+        return _mm512_maskz_cvtepu32_pd(all8, bits_as<__m256i>(x));
     }
 }
 
@@ -137,7 +126,7 @@ CALQUE_INLINE vec<To, lanes_of<R>> convert_at_once(R x) {
     using result = vec<To, lanes_of<R>>;
     if constexpr (c::widens_to_double) {
         return widen_to_double(x);
-#if defined(__AVX512F__)
+#if CALQUE_AVX512
     } else if constexpr (c::narrows) {
         return bits_as<result>(narrow<To>(x));
     } else if constexpr (c::to == 64) {
@@ -160,8 +149,8 @@ CALQUE_INLINE auto widen_half_of_bytes(R x) {
     if constexpr (Half == 1) {
         bytes = sizeof(R) == 16 ? _mm_unpackhi_epi64(bytes, bytes) : _mm_srli_epi64(bytes, 32);
     }
-#if defined(__AVX512F__)
-    return is_signed ? _mm512_maskz_cvtepi8_epi64(every8, bytes) : _mm512_maskz_cvtepu8_epi64(every8, bytes);
+#if CALQUE_AVX512
+    return is_signed ? _mm512_maskz_cvtepi8_epi64(all8, bytes) : _mm512_maskz_cvtepu8_epi64(all8, bytes);
 #else
     return is_signed ? _mm256_cvtepi8_epi64(bytes) : _mm256_cvtepu8_epi64(bytes);
 #endif
