@@ -7,6 +7,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/advance.hpp>
+#include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -81,11 +82,16 @@ CALQUE_INLINE void compute_tile(matmul_tile<T> const& tile) {
         a[p] = tile.a + 3 * p * a_row_stride;
     }
     T const* b = tile.b;
+    constexpr bool asks_ahead = Rows * Vectors >= thresholds::least_sums_that_ask_ahead;
+    std::ptrdiff_t const ahead = thresholds::rows_of_b_ahead * b_step * static_cast<std::ptrdiff_t>(sizeof(T));
     for (std::ptrdiff_t k = tile.depth; k != 0; --k) {
         simd::reg<T> row_of_b[Vectors];
 #pragma GCC unroll 2
         for (int v = 0; v < Vectors; ++v) {
             row_of_b[v] = load(b, v);
+        }
+        if constexpr (asks_ahead) {
+            simd::prefetch<Vectors * lanes>(b, ahead);
         }
 #pragma GCC unroll 16
         for (int i = 0; i < Rows; ++i) {

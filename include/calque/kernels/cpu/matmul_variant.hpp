@@ -168,6 +168,21 @@ constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
     return a.row == 1 ? is_large : n * k <= most && (is_large || b.column != 1);
 }
 
+/// Whether it costs less to pack `rows` of A and a B of `columns`, with rows that are `stride` elements apart, than to
+/// read B where it lies.
+template <class T>
+constexpr bool gains_from_packing(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t k,
+                                  std::ptrdiff_t stride) {
+    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+    if (columns * k * size < thresholds::least_bytes_of_packing || std::min(rows, columns) <= 2 * tile_columns<T>) {
+        return false;
+    }
+    // Addresses that are multiples of a power of two are in few sets of a cache: what k rows leave room for.
+    std::ptrdiff_t const bytes = stride < 0 ? -stride * size : stride * size;
+    bool const is_in_few_sets = k * (bytes & -bytes) > thresholds::most_bytes_of_few_sets;
+    return simd::register_count == 16 || is_in_few_sets || rows >= thresholds::least_rows_of_packing;
+}
+
 /// What the tiles of an m x n x k product cost, in multiply-adds of a register. A tile that keeps fewer than eight sums
 /// leaves two units with a latency of four idle.
 template <class T>
@@ -232,7 +247,6 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
         if (b.column == 1 && m * n * k <= thresholds::tiny_product) {
             return matmul_variant::direct;
         }
-        constexpr std::ptrdiff_t limit = thresholds::direct_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
         double const direct = detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
         double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
                                   (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));
@@ -242,7 +256,11 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
                 return matmul_variant::panels;
             }
         }
-        if ((is_transposed ? m : n) * k > limit && std::min(m, n) > 2 * detail::tile_columns<T>) {
+        // Tiles stream through B, or through A of the transposed product, where it lies or from a row-major copy.
+        std::ptrdiff_t const rows = is_transposed ? n : m, columns = is_transposed ? m : n;
+        bool const is_copied = (is_transposed ? a.row : b.column) != 1;
+        std::ptrdiff_t const stride = is_copied ? columns : is_transposed ? a.column : b.row;
+        if (detail::gains_from_packing<T>(rows, columns, k, stride)) {
             return matmul_variant::packed;
         }
         return is_transposed ? matmul_variant::transposed : matmul_variant::direct;

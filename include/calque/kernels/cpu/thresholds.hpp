@@ -265,15 +265,26 @@ inline constexpr std::ptrdiff_t least_rows_of_joined_products = 128;
 inline constexpr std::ptrdiff_t most_columns_of_joined_products = 4;
 inline constexpr int most_depth_of_joined_products = 4;
 
+/// A tile of so many sums asks for the row of B so many steps ahead, which no processor looks for by itself where rows
+/// are pages apart. Measured without, Intel Xeon, AVX-512: direct 1.1 for 128 to 512 and 64 x 512 by 512 x 512, 1.2 for
+/// 1000; packed 1.04; 1.0 for 64. With AVX2 1.07 for 512, 1.0 to 1.05 for doubles. 4, 6, 12 and 16 steps do the same.
+inline constexpr int least_sums_that_ask_ahead = 12;
+inline constexpr std::ptrdiff_t rows_of_b_ahead = 8;
+
 /// Products of one tile whose extents the compiler knows have code of their own up to this inner extent. Measured
 /// without: 2.0 for 3x3 and 4x4 (6.4 ns), 1.4 for 8x8 of doubles, 1.0 to 1.1 from 12x12 on.
 inline constexpr std::ptrdiff_t most_depth_of_known_tiles = 16;
 
-/// Above this size of the operand that tiles stream through, its strided rows cost more, in conflicts of TLB and cache,
-/// than packing does: it took 1.28 not to pack 1024 x 1024. From 1 to 2 MiB it depends on the strides: not to pack took
-/// 0.86 to 0.93 at 520 to 720 columns, but 1.10 to 1.15 at 256 and 512. Packing halves the speed of products of 10
-/// rows.
-inline constexpr std::ptrdiff_t direct_bytes = 1024 * kibibytes;
+/// Products are packed if the operand that tiles stream through has so many bytes and, where there are 32 registers,
+/// the other one so many rows, or if the rows of B compete for few sets of L2: the largest power of two in their stride
+/// times the inner extent is more than the limit. Measured on an Intel Xeon (L2 of 2 MiB), AVX-512, arrays at 16 bytes,
+/// packed over direct: rows 66 0.75 to 0.9, 128 0.9 to 0.97, 192 0.95 to 1.1, 256 1.0 to 1.07, 512 1.07 to 1.12
+/// (512x512 to 1000x1000; aligned 0.7 to 1.07); doubles 0.8, 0.9, 1.0, 1.0, 1.05. In few sets: 1024x1024 1.6 to 2, 256
+/// and 512 x 2048 1.3 to 1.9, doubles of 512x512 1.3 to 1.9; not yet 512x512 (1 MiB: 0.82 of 66 rows). AVX2 gains from
+/// any. Packing halves the speed of products of 10 rows.
+inline constexpr std::ptrdiff_t least_bytes_of_packing = 1024 * kibibytes;
+inline constexpr std::ptrdiff_t least_rows_of_packing = 192;
+inline constexpr std::ptrdiff_t most_bytes_of_few_sets = 1024 * kibibytes;
 
 /// The part of A that stays in L2 while the strips of B pass by, in an unpacked product.
 inline constexpr std::ptrdiff_t rows_in_l2_bytes = 512 * kibibytes;
