@@ -36,6 +36,7 @@ struct row_traits {
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
     int moved = 0;             // arrays that tiles take or give, twice, and those kept for a later walk
     int repeated = 0;          // arrays that are one row, which lanes along the columns load for each
+    extent_t bytes = 0;        // of what a column of a row reads and writes
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
@@ -56,9 +57,10 @@ struct row_traits {
             is_indexed |= s.index >= 0;
             is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
             bool const is_operand = s.leaf >= 0 && s.varies_along_columns;
-            moved += is_operand && s.varies_along_rows ? 2 : 0;
+            int const tiles = (is_operand && s.varies_along_rows ? 1 : 0) + (plan.stored_in[i] >= 0 ? 1 : 0);
+            moved += 2 * tiles;
+            bytes += tiles * static_cast<extent_t>(size_of(s.type));
             repeated += is_operand && !s.varies_along_rows ? 1 : 0;
-            moved += plan.stored_in[i] >= 0 ? 2 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
             once_a_row += is_reduction && !is_hidden ? fold : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
@@ -70,9 +72,16 @@ struct row_traits {
     /// Whether turns make up for what they cost few columns.
     constexpr bool gains_by_turns() const { return takes_turns && (is_costly || !is_wide); }
 
-    /// Whether lanes run along so many columns, however many rows there are.
-    constexpr bool are_long(extent_t columns) const {
-        return columns >= first_long_row(-columns & (simd::width - 1));
+    /// Whether lanes run along so many columns, of so many rows or of however many there are.
+    constexpr bool are_long(extent_t columns, extent_t rows = 0) const {
+        extent_t const idle_lanes = -columns & (simd::width - 1);
+        if (is_one_walk) {
+            return columns >= first_long_row_of_one_walk(idle_lanes);
+        }
+        bool const leave_l2 =
+            simd::register_count == 32 && rows * columns * bytes > thresholds::bytes_of_short_rows_in_l2;
+        return columns * 100 >=
+               first_long_row(idle_lanes) * (leave_l2 ? thresholds::percent_of_short_rows_behind_l2 : 100);
     }
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
@@ -80,7 +89,7 @@ struct row_traits {
     /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by itself,
     /// whose steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
-        if (!may_be_short || (may_be_long && are_long(columns))) {
+        if (!may_be_short || (may_be_long && are_long(columns, rows))) {
             return {};
         }
         constexpr extent_t group = simd::width;
@@ -114,21 +123,27 @@ struct row_traits {
 
 private:
     /// The columns from which on lanes run along them, if so many of the lanes of a row's last register have none.
-    constexpr extent_t first_long_row(extent_t idle_lanes) const {
+    constexpr extent_t first_long_row_of_one_walk(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;
-        if (is_one_walk && is_costly) {
+        if (is_costly) {
             extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / thresholds::idle_lanes_of_a_column;
             extent_t const work = (thresholds::columns_of_a_costly_instruction + of_idle_lanes) * most_cost;
             return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
         }
-        if (is_one_walk) {
-            // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much.
-            extent_t const of_a_fold = is_wide && simd::register_count == 32 ? least / 2 + 1 : least;
-            return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
-        }
+        // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much. Tiles of
+        // two arrays take twice as long, a fold does not.
+        bool const is_half = moved > 2 || (is_wide && simd::register_count == 32);
+        extent_t const of_a_fold = is_half ? least / 2 + 1 : least;
+        return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
+    }
+
+    /// The same of several walks. What lanes do for nothing counts where walks are costly.
+    constexpr extent_t first_long_row(extent_t idle_lanes) const {
+        constexpr extent_t least = simd::width;
         extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
+        extent_t const more_idle_lanes = is_costly ? idle_lanes - least / 2 : 0; // than there are as a rule
         int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
-        return std::clamp<extent_t>(once_a_row * 100 / of_a_column, least, most);
+        return std::clamp<extent_t>(once_a_row * 100 / of_a_column + more_idle_lanes, least, most);
     }
 
     /// What each array that is moved costs a lane a row, in hundredths of a column.

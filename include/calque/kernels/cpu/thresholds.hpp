@@ -100,18 +100,19 @@ inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 16 * kibibytes;
 
 /// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of 8
-/// bytes and with AVX-512, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means of squares, always
-/// so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each row read its strides
-/// again); doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from 6 columns on: 1.2 to
-/// 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Two sums of one array, up to one group: 2.0 over 16, 1.15 over 31, in
-/// double 1.7 over 9, 1.0 over 17. Of a costly walk a register that is not filled is most of what a row takes: each
-/// instruction makes up for so many columns of one moved array (see below), up to so many columns. Measured up to one
-/// group, 64 and 1000 rows: sums of exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and 1.2; of
-/// log(exp(x) + 1) - x * y 2.1, 1.6 and 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and 2.0; 2.4,
-/// 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2 and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0 to 2.2. Two
-/// lanes that the last register leaves idle cost a column more. Measured without, sums of exp 1.3 over 49 columns, 1.15
-/// over 65, 1.05 over 97; of tanh 1.25, 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2 over 69 and 81;
-/// AVX2 1.05 to 1.15.
+/// bytes and with AVX-512, or of two arrays, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means
+/// of squares, always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each
+/// row read its strides again); doubles, 20 to 1000 rows over 9 to 15 columns 1.05 to 1.6; lanes along the columns from
+/// 6 columns on: 1.2 to 1.9, doubles over 5 to 7 with AVX2 1.1 to 1.6. Sums of x y over 9 to 15 columns, a lane a row:
+/// 1.25 to 1.6, with AVX2 over 3 to 7 1.3 to 2, doubles 1.3. Two sums of one array, up to one group: 2.0 over 16, 1.15
+/// over 31, in double 1.7 over 9, 1.0 over 17. Of a costly walk a register that is not filled is most of what a row
+/// takes: each instruction makes up for so many columns of one moved array (see below), up to so many columns. Measured
+/// up to one group, 64 and 1000 rows: sums of exp 1.9 over 17 columns, 1.3 over 33, 1.1 over 49; of tanh 2.0, 1.4 and
+/// 1.2; of log(exp(x) + 1) - x * y 2.1, 1.6 and 1.4; in double 1.8, 1.35 and 1.15, and 1.9 over 9; 1.9, 1.4, 1.2 and
+/// 2.0; 2.4, 1.8, 1.6 and 2.5. With AVX2 1.4, 1.2 and 1.1, 1.5, 1.2 and 1.1, 1.7, 1.3 and 1.2, and over 9 columns 2.0
+/// to 2.2. Two lanes that the last register leaves idle cost a column more. Measured without, sums of exp 1.3 over 49
+/// columns, 1.15 over 65, 1.05 over 97; of tanh 1.25, 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2
+/// over 69 and 81; AVX2 1.05 to 1.15.
 inline constexpr int columns_of_a_costly_instruction = 6;
 inline constexpr int idle_lanes_of_a_column = 2;
 inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
@@ -119,18 +120,28 @@ inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
 /// hundredths of one more for each array that is kept for a later walk, twice that for one that is transposed into
 /// tiles or back, and saves half as much for each that is one row, which lanes along the columns load again for every
 /// row. Wide: elements of 8 bytes, whose tiles fill L1 sooner. Costly: with a walk of so much work that a processor
-/// does not look ahead to the next row. Measured, 96 and 512 rows with g++ 12, lanes along the columns take as long as
-/// along the rows over: softmax 73 columns, its logarithm 117, log-sum-exp 201, softmax - y 57, layer norm 53, with
-/// gain and bias 69, plus y 37, variance 73, rows over their norms 29; in double 53, 93, 153, 37, 57, 73, 37, 61, 21.
-/// What these figures choose takes 1.004 times the least time on average.
+/// does not look ahead to the next row; there what lanes of the last register do for nothing counts, too. Measured, 96
+/// and 512 rows with g++ 12, lanes along the columns take as long as along the rows over: softmax 73 columns, its
+/// logarithm 117, log-sum-exp 201, softmax - y 57, layer norm 53, with gain and bias 69, plus y 37, variance 73, rows
+/// over their norms 29; in double 53, 93, 153, 37, 57, 73, 37, 61, 21 (AMD Zen 5). On an Intel Xeon, whose exp takes
+/// longer and what a row has once less, softmax 28 columns without idle lanes and 52 with 15 of them, its logarithm 60
+/// and 75, softmax - y 24 and 41, layer norm 50, rows over their norms 30; in double softmax 28 and 46, its logarithm
+/// 47 and 60, softmax - y 25 and 32, layer norm more than 50. Costly rows have what is halfway.
 inline constexpr int costly_phase = 16;
 inline constexpr int percent_of_a_moved_array = 17;
 inline constexpr int percent_of_a_moved_array_without_turns = 12;
-inline constexpr int percent_of_a_moved_array_of_costly_rows = 10;
-inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 13;
+inline constexpr int percent_of_a_moved_array_of_costly_rows = 13;
+inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 16;
 /// With AVX2 37, 64, 146, 32, 37, 34, 21, 61 and 14; in double 37, 98, 194, 21, 48, 98, 37, 69 and 11: 1.005.
 inline constexpr int percent_of_a_moved_array_of_16_registers = 22;
 inline constexpr int percent_of_a_moved_array_of_costly_rows_of_16_registers = 16;
+/// Rows of several walks whose arrays have more bytes have a lane each below these hundredths of so many columns: tiles
+/// read and write many lines at once, which do not come in order from behind L2. Measured on an Intel Xeon (L2 of 2
+/// MiB), lanes along the rows over lanes along the columns, 512 and 4096 rows: softmax 1.4 and 1.5 over 64 columns, 1.0
+/// and 1.2 over 65, its logarithm 1.1 and 1.25 over 64, 1.2 and 1.4 over 96, layer norm 0.95 and 1.1 over 48; doubles
+/// 1.1 and 1.25 over 49, 0.7 and 1.2 of layer norm over 48. (With AVX2, which waits for arithmetic, no difference.)
+inline constexpr std::ptrdiff_t bytes_of_short_rows_in_l2 = 1024 * kibibytes;
+inline constexpr int percent_of_short_rows_behind_l2 = 80;
 /// But never from so many columns on, where tiles leave L1.
 inline constexpr std::ptrdiff_t longest_rows = 144;
 inline constexpr std::ptrdiff_t longest_costly_rows = 320;
