@@ -9,7 +9,9 @@ target_compile_options(calque_own_flags INTERFACE -ffp-contract=off $<$<BOOL:${C
 add_library(calque_own_warnings INTERFACE)
 target_compile_options(calque_own_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
     # g++ 12 warns of "a" + std::string("b") (its bug 105651).
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    # clang 19 warns of what its own -march=native says of an Intel Granite Rapids.
+    $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,19>>:-Wno-invalid-feature-combination>)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     find_program(CALQUE_CCACHE ccache)

@@ -33,6 +33,8 @@ struct op_defaults {
     /// The dtypes that it is compiled for. Arrays of a half-float dtype that it does not accept reach it as float.
     static constexpr dtype_set accepts = dtype_set::all;
     static constexpr int cost = 1; // instructions a pack, for the fusion cost model
+    /// Whether it divides or takes a root and does nothing else, so that wide registers take longer than narrow ones.
+    static constexpr bool uses_divider = false;
 
     /// Whether the results must be distinct nodes even if the inputs agree.
     static constexpr bool is_unique = false;

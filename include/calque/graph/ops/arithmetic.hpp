@@ -48,6 +48,7 @@ struct divide : elementwise<2> {
     static constexpr std::string_view name = "divide";
     static constexpr dtype_set accepts = dtype_set::numbers;
     static constexpr int cost = 10;
+    static constexpr bool uses_divider = true;
 
     template <class V>
     static CALQUE_INLINE constexpr V apply(V x, V y) {

@@ -21,6 +21,7 @@ struct floating_function : elementwise<1> {
 struct sqrt : floating_function {
     static constexpr std::string_view name = "sqrt";
     static constexpr int cost = 10;
+    static constexpr bool uses_divider = true;
 
     template <class V>
     static CALQUE_INLINE V apply(V x) {
@@ -33,6 +34,7 @@ struct sqrt : floating_function {
 struct rsqrt : floating_function {
     static constexpr std::string_view name = "rsqrt";
     static constexpr int cost = 20;
+    static constexpr bool uses_divider = true;
 
     template <class V>
     static CALQUE_INLINE V apply(V x) {

@@ -392,7 +392,7 @@ private:
                 using V = simd::pack<step_element<Group, step>, 1>;
                 row.template at<step>() = V(generate_step<step, V>(place_in_row<step>(i), row).r[0][0]);
             } else {
-                row.template at<step>() = apply_step<step>(row, row);
+                row.template at<step>() = apply_uniform_step<step>(row);
             }
         });
     }

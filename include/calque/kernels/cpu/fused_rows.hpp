@@ -168,7 +168,7 @@ private:
             using T = step_element<Group, I>;
             return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(row.indices[s.index], row_).r[0][0]);
         } else {
-            return apply_step<I>(row_, row_);
+            return apply_uniform_step<I>(row_);
         }
     }
 

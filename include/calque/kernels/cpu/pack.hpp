@@ -12,3 +12,4 @@
 #include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/pack_reduce.hpp>
+#include <calque/kernels/cpu/pack_uniform.hpp>

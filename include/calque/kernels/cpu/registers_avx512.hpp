@@ -5,7 +5,7 @@
 #if defined(__AVX512F__)
 
 #include <calque/kernels/cpu/registers.hpp>
-#include <calque/kernels/cpu/registers_x86_extrema.hpp>
+#include <calque/kernels/cpu/registers_x86_narrow.hpp>
 
 #include <immintrin.h>
 

@@ -152,6 +152,23 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
     }
 }
 
+/// The same for values that a row has once, in all lanes.
+template <int I, class Group>
+CALQUE_INLINE auto apply_uniform_step(step_registers<Group, 1>& row) {
+    using Op = step_op<Group, I>;
+    using T = step_element<Group, I>;
+    if constexpr (Op::uses_divider && simd::has_uniform<T>) {
+        constexpr graph::step s = step_v<Group, I>;
+        auto const input = [&](auto k) CALQUE_INLINE_LAMBDA {
+            return simd::uniform<T>(column_input<s.inputs[k]>(row, row));
+        };
+        return simd::indices<s.input_count>(
+            [&](auto... k) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(Op::apply(input(k)...)); });
+    } else {
+        return apply_step<I>(row, row);
+    }
+}
+
 /// The elements from place `first` on of a step like step `Model`, whose operation is indexed: as many as `V` holds.
 template <int Model, class V, class Group>
 CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& row, int step = Model) {

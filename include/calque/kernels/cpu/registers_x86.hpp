@@ -3,7 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
-#include <calque/kernels/cpu/registers_x86_extrema.hpp>
+#include <calque/kernels/cpu/registers_x86_narrow.hpp>
 
 // Not <immintrin.h> for all: it is a third of what a compiler without -march reads of xtensor and xsimd.
 #if defined(__AVX__)
@@ -168,13 +168,6 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
 /// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
 CALQUE_INLINE vec<std::uint64_t, 2> multiply_low_halves(vec<std::uint64_t, 2> a, vec<std::uint64_t, 2> b) {
     return bits_as<vec<std::uint64_t, 2>>(_mm_mul_epu32(bits_as<__m128i>(a), bits_as<__m128i>(b)));
-}
-
-CALQUE_INLINE __m128 sqrt(__m128 x) {
-    return _mm_sqrt_ps(x);
-}
-CALQUE_INLINE __m128d sqrt(__m128d x) {
-    return _mm_sqrt_pd(x);
 }
 
 #if defined(__SSE4_1__)

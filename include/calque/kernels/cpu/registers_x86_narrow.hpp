@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The greater and the lesser of two numbers, in registers of 16 and 32 bytes: without AVX-512 all there are, with it
-// the halves that a register is folded to.
+// What registers of 16 and 32 bytes do where there are wider ones, too: the greater and the lesser of two numbers in the
+// halves that a register is folded to, and the root of what is the same in all lanes.
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
@@ -26,6 +26,13 @@ CALQUE_INLINE __m128d max_or_second(__m128d a, __m128d b) {
 }
 CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
     return _mm_min_pd(a, b);
+}
+
+CALQUE_INLINE __m128 sqrt(__m128 x) {
+    return _mm_sqrt_ps(x);
+}
+CALQUE_INLINE __m128d sqrt(__m128d x) {
+    return _mm_sqrt_pd(x);
 }
 
 #if defined(__AVX__)
