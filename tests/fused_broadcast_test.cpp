@@ -138,6 +138,40 @@ TEST_CASE("operands of which only the call knows that they have one element a ro
     CHECK(f.plan(x, x, x).text().find("one element a row") == std::string::npos);
 }
 
+TEST_CASE("column reductions of operands of which only the call knows that they have one element a row") {
+    auto const weighted_sums = [](auto x, auto weights, auto shift) {
+        return std::tuple{calque::sum<0>(x * weights + shift), calque::max<0>(x - weights)};
+    };
+    for (std::size_t const columns : {1u, 2u, 16u, 33u, 64u, 130u, 600u}) {
+        CAPTURE(columns);
+        for (std::size_t const rows : {1u, 2u, 17u, 130u}) {
+            CAPTURE(rows);
+            tests::closeness const close{4, 8. * static_cast<double>(rows)};
+            xtensor<float, 2> const x = noise<float, 2>({rows, columns}, 1);
+            xtensor<float, 2> const weights = noise<float, 2>({rows, 1}, 2), shift = noise<float, 2>({1, 1}, 3);
+            xtensor<float, 1> const row = noise<float, 1>({columns}, 4);
+            check_fused(weighted_sums, close, x, weights, shift);
+            check_fused(weighted_sums, close, x, weights, row);
+            check_fused(weighted_sums, close, weights, x, weights);
+            check_fused(weighted_sums, close, weights, shift, x);
+            check_fused(weighted_sums, close, xtensor<double, 2>(x), xtensor<double, 2>(weights),
+                        xtensor<double, 2>(shift));
+        }
+        xtensor<float, 3> const full = noise<float, 3>({3, 5, columns}, 1);
+        check_fused(weighted_sums, tests::closeness{4, 30}, full, noise<float, 3>({3, 5, 1}, 2),
+                    noise<float, 3>({1, 5, 1}, 3));
+        check_fused(weighted_sums, tests::closeness{4, 30}, full, noise<float, 3>({3, 1, 1}, 2),
+                    noise<float, 2>({5, columns}, 3));
+    }
+    auto const f = calque::function([](auto x, auto weights) { return calque::sum<0>(x * weights); });
+    xtensor<float, 2> const x = noise<float, 2>({40, 130}, 1), column = noise<float, 2>({40, 1}, 2);
+    std::string const plan = f.plan(x, column).text();
+    CAPTURE(plan);
+    CHECK(plan.find("copy") == std::string::npos);
+    CHECK(plan.find("one element a row") != std::string::npos);
+    CHECK(f.plan(x, x).text().find("one element a row") == std::string::npos);
+}
+
 TEST_CASE("many rows of a few columns, of which some operands have one") {
     for (std::size_t const rows : {31u, 32u, 127u, 128u, 131u, 500u}) {
         for (std::size_t const columns : {1u, 2u, 3u, 7u, 16u, 17u, 48u, 97u, 128u, 129u}) {

@@ -123,7 +123,7 @@ public:
             } else if constexpr (kind == graph::group_kind::product) {
                 run_product<k>();
             } else if constexpr (kind == graph::group_kind::columns) {
-                run_fused<k, kernels::fused_columns<group<k>>>();
+                run_fused<k, kernels::column_kernel<group<k>, may_broadcast(k)>>();
             } else {
                 run_fused<k, kernels::row_kernel<group<k>, may_broadcast(k)>>();
             }
@@ -332,9 +332,9 @@ private:
             if constexpr (Kernel::needs_scratch) {
                 a.scratch = workspace();
             }
-            if constexpr (may_broadcast(K)) {
-                a.broadcast_leaves = loops.broadcast_leaves;
-            }
+        }
+        if constexpr (may_broadcast(K)) {
+            a.broadcast_leaves = loops.broadcast_leaves;
         }
         if constexpr (Needs.outer_loops && plan::outer_axes != 0) {
             if (loops.outer_rank != 0) [[unlikely]] {

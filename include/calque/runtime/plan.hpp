@@ -56,7 +56,7 @@ struct group_plan {
     extent_t divided_extent = 0;        // of that axis
     extent_t part = 0;                  // rows: how much of it runs at once, after its copies; 0: all
     bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
-    std::uint64_t broadcast_leaves = 0; // rows: as `kernels::fused_arguments` has them
+    std::uint64_t broadcast_leaves = 0; // as `kernels::fused_arguments` has them
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs or before each part of it does.

@@ -111,8 +111,8 @@ constexpr bool is_open(graph::graph_view const& g, graph::schedule_view const& s
 /// Whether a group gets a second kernel for such leaves.
 constexpr bool has_kernel_of_broadcasts(graph::graph_view const& g, graph::schedule_view const& s,
                                         graph::group const& x) {
-    return x.kind == graph::group_kind::rows && x.step_count <= kernels::thresholds::steps_with_kernel_of_broadcasts &&
-           is_open(g, s, x);
+    bool const is_fused = x.kind == graph::group_kind::rows || x.kind == graph::group_kind::columns;
+    return is_fused && x.step_count <= kernels::thresholds::steps_with_kernel_of_broadcasts && is_open(g, s, x);
 }
 
 /// Whether operands are copied for a group if only a call knows what broadcasts.

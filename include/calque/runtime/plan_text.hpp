@@ -110,7 +110,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         case graph::group_kind::columns:
             out << "columns   ";
             detail::append_extents(out, p, k);
-            out << ':';
+            out << (loops.broadcast_leaves != 0 ? " (of some, one element a row):" : ":");
             detail::append_operations(out, s, x);
             out << ' ' << graph::info(g[x.node].op).name << " over rows";
             detail::append_variant(out, s, p, x);

@@ -27,6 +27,8 @@ struct fused_arguments {
     std::ptrdiff_t tile_row_stride = 0;
     std::uint64_t broadcast_leaves = 0; // as bits: those with one element a row, though their steps vary along columns
     std::byte* scratch = nullptr;       // `scratch_bytes(columns)` bytes, aligned to 64
+
+    CALQUE_INLINE bool has_one_element(int leaf) const { return (broadcast_leaves >> leaf & 1) != 0; }
 };
 
 /// Makes row `i` of a group's space the first.
@@ -57,7 +59,7 @@ CALQUE_INLINE void move_to_column(Arguments& a, std::ptrdiff_t j) {
         constexpr graph::step s = Group::steps()[step];
         using T = type_of<s.type>;
         if constexpr (s.leaf >= 0 && s.varies_along_columns) {
-            a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) + j;
+            a.leaves[s.leaf] = static_cast<T const*>(a.leaves[s.leaf]) + (a.has_one_element(s.leaf) ? 0 : j);
         }
         if constexpr (s.index >= 0 && s.varies_along_columns) {
             a.indices[s.index] += j;

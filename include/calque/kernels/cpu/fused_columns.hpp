@@ -16,7 +16,10 @@ namespace kernels {
 /// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1, or
 /// in registers too if one block has all columns; so memory is read as it lies. Many rows are halved, again and
 /// again, so that rounding errors grow with the logarithm of their number.
-template <class Group>
+///
+/// `Broadcasts`: leaves that vary along the columns for all that the compiler knows may have one element a row
+/// (`fused_arguments::broadcast_leaves`). There is one way to walk then.
+template <class Group, bool Broadcasts = false>
 class fused_columns {
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -54,7 +57,7 @@ private:
     }
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
-    static constexpr bool is_light() { return cost() <= thresholds::cost_of_a_light_fold; }
+    static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }
     /// Whether results depend on the order of rows.
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
     static constexpr bool is_sum =
@@ -88,7 +91,7 @@ private:
     static constexpr join_limits limits =
         is_light() ? join_limits{thresholds::least_rows_of_light_joined_folds, most_light_columns}
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
-    static constexpr bool may_be_joined = joined_rows<Group>::may_join(reduction, limits);
+    static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits);
 
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
 
@@ -350,9 +353,16 @@ private:
                                std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         constexpr graph::step s = step_v<Group, Model>;
         if constexpr (s.leaf >= 0) {
+            using E = step_element<Group, Model>;
             int const index = Group::steps()[step].leaf;
             std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
-            return load<Masked, U>(static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset + j, n);
+            E const* const from = static_cast<E const*>(a_.leaves[index]) + offset;
+            if constexpr (Broadcasts) {
+                if (a_.has_one_element(index)) { // always or never: a branch that is foreseen costs little
+                    return simd::pack<E, U>(*from);
+                }
+            }
+            return load<Masked, U>(from + j, n);
         } else if constexpr (s.index >= 0) {
             using V = simd::pack<step_element<Group, Model>, U>;
             return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);
@@ -399,6 +409,23 @@ private:
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     step_registers<Group, 1> row_;
+};
+
+/// The kernel of a group that reduces over rows. `MayBroadcast`: some call may have leaves with one element a row that
+/// the compiler knows nothing of.
+template <class Group, bool MayBroadcast>
+struct column_kernel {
+    using arguments = typename fused_columns<Group>::arguments;
+
+    static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (MayBroadcast) {
+            if (a.broadcast_leaves != 0) [[unlikely]] {
+                fused_columns<Group, true>::run(a, rows, columns);
+                return;
+            }
+        }
+        fused_columns<Group>::run(a, rows, columns);
+    }
 };
 
 } // namespace kernels

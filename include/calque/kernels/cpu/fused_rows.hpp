@@ -493,15 +493,11 @@ private:
                 constexpr int leaf = step_v<Group, step>.leaf;
                 if constexpr (leaf >= 0) {
                     using T = step_element<Group, step>;
-                    T const element = has_one_element(row, leaf) ? *static_cast<T const*>(row.leaves[leaf]) : T();
+                    T const element = row.has_one_element(leaf) ? *static_cast<T const*>(row.leaves[leaf]) : T();
                     row_.template at<step>() = simd::pack<T, 1>(element);
                 }
             });
         }
-    }
-
-    static CALQUE_INLINE bool has_one_element(arguments const& row, int leaf) {
-        return (row.broadcast_leaves >> leaf & 1) != 0;
     }
 
     /// How many lanes of a block there are columns for.
@@ -532,7 +528,7 @@ private:
                     column.template at<model>(step) =
                         simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
                 } else if constexpr (Broadcasts) {
-                    if (has_one_element(row, leaf)) { // always or never: a branch that is foreseen costs nothing
+                    if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
                         column.template at<model>(step) = widen<U>(row_.template at<model>(step));
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
