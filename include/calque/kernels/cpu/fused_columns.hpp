@@ -167,8 +167,7 @@ private:
                                          std::ptrdiff_t /*columns*/) {
             fused_columns kernel(a);
             kernel.template compute_row_values<false>(kernel.row_, 0);
-            simd::pack<T, groups_in_registers>(identity).store(kernel.totals());
-            kernel.template fold_block<false, groups_in_registers>(first, end, 0, 0);
+            kernel.template fold_block<false, groups_in_registers>(first, end, 0, 0, true);
         }
     };
 
@@ -180,14 +179,16 @@ private:
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
-            kernel.begin(columns);
+            kernel.template compute_row_values<false>(kernel.row_, 0);
             std::ptrdiff_t const step = columns <= in_registers ? rows_halved : rows_at_once;
-            for (std::ptrdiff_t i = first; i < end; i += step) {
+            std::ptrdiff_t i = first;
+            do { // also if there are no rows, whose totals are the identity
                 std::ptrdiff_t const end_of_step = i + step < end ? i + step : end;
                 for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-                    kernel.template fold_block<masked, groups>(i, end_of_step, j, n);
+                    kernel.template fold_block<masked, groups>(i, end_of_step, j, n, i == first);
                 });
-            }
+                i += step;
+            } while (i < end);
         }
     };
 
@@ -201,7 +202,8 @@ private:
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
-            kernel.begin(columns);
+            kernel.template compute_row_values<false>(kernel.row_, 0);
+            kernel.fold_groups(first, first, 0, columns, true);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
             std::ptrdiff_t i = first;
             for (; i + at_once <= end; i += at_once) {
@@ -214,23 +216,16 @@ private:
                     Op::combine(folded, simd::pack<T, 1>::load(place)).store(place);
                 }
             }
-            kernel.fold_groups(first, i, whole, columns);
-            kernel.fold_groups(i, end, 0, columns);
+            kernel.fold_groups(first, i, whole, columns, false);
+            kernel.fold_groups(i, end, 0, columns, false);
         }
     };
 
-    CALQUE_INLINE void begin(std::ptrdiff_t columns) {
-        compute_row_values<false>(row_, 0);
-        for_each_block(columns, [&](auto masked, auto groups, std::ptrdiff_t j, int n) CALQUE_INLINE_LAMBDA {
-            simd::pack<T, groups> const none(identity);
-            detail::store<masked>(totals() + j, none, n);
-        });
-    }
-
     /// Group by group, from column `j` on.
-    void fold_groups(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns) {
-        for (; first < end && j < columns; j += simd::width) {
-            fold_block<true, 1>(first, end, j, static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width)));
+    void fold_groups(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns, bool begins) {
+        for (; (begins || first < end) && j < columns; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+            fold_block<true, 1>(first, end, j, n, begins);
         }
     }
 
@@ -302,11 +297,11 @@ private:
     }
 
     /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; few groups, too,
-    /// which would wait for each other.
+    /// which would wait for each other. `begins`: the totals are not written yet.
     template <bool Masked, int U>
-    CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
+    CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n, bool begins) {
         T* const place = totals() + j;
-        simd::pack<T, U> total = load<Masked, U>(place, n);
+        simd::pack<T, U> total = begins ? simd::pack<T, U>(identity) : load<Masked, U>(place, n);
         if constexpr (!rounds && U >= groups_of_one_piece) {
             total = fold_rows<Masked, U>(total, first, end, j, n);
         } else {
