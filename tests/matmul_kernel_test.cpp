@@ -526,6 +526,11 @@ TEST_CASE("the choice follows from sizes and strides") {
     static_assert(choose(300, 300, 300, false, false) == (detail::has_panels<float> ? panels : direct));
     static_assert(choose(128, 10, 64, true, false) == transposed); // a narrow weight gradient: lanes along M
     static_assert(choose(2000, 2000, 2000, false, false) == packed);
+    // With 32 registers few rows of A do not make up for packing, unless rows of B compete for the same sets of L2.
+    static_assert(choose(512, 1000, 1000, false, false) == packed);
+    static_assert(detail::has_panels<float> || choose(128, 1024, 1024, false, false) == packed);
+    static_assert(detail::has_panels<float> || choose(128, 1000, 1000, false, false) != packed);
+    static_assert(choose(12, 1024, 1024, false, false) != packed);
     static_assert(matmul_workspace<float>(64, 128, 784, {784, 1}, {128, 1}) == 0);
     CHECK(name_of(combined_rows) == "combined rows");
     CHECK(name_of(loops) == "loops");

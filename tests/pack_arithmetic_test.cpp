@@ -105,6 +105,26 @@ void check_floating() {
     CHECK(scaled);
 }
 
+/// Division and roots of what is the same in all lanes.
+template <class T>
+void check_uniform() {
+    if constexpr (simd::has_uniform<T>) {
+        using P = pack<T, 1>;
+        using N = simd::uniform<T>;
+        bool quotients = true, roots = true;
+        for (T const a : samples<T>(1, 40)) {
+            elements<T, 1> const root{static_cast<P>(sqrt(N(P(a))))};
+            roots = roots && identical(root[0], std::sqrt(a)) && identical(root[P::size - 1], std::sqrt(a));
+            for (T const b : samples<T>(2, 40)) {
+                elements<T, 1> const quotient{static_cast<P>(N(P(a)) / N(b))};
+                quotients = quotients && identical(quotient[0], a / b) && identical(quotient[P::size - 1], a / b);
+            }
+        }
+        CHECK(quotients);
+        CHECK(roots);
+    }
+}
+
 template <class T, int U>
 void check_integer() {
     using P = pack<T, U>;
@@ -161,6 +181,10 @@ TEST_CASE_TEMPLATE("packs compute what loops compute", T, CALQUE_NUMBERS){CALQUE
 
 TEST_CASE_TEMPLATE("floating packs divide, round and scale exactly", T, float,
                    double){CALQUE_CHECK_SIZES(check_floating, T)}
+
+TEST_CASE_TEMPLATE("what is the same in all lanes is divided, and its roots are taken, in fewer", T, float, double) {
+    check_uniform<T>();
+}
 
 TEST_CASE_TEMPLATE("integer packs divide without traps, and shift", T, std::int8_t, std::int16_t, std::int32_t,
                    std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t) {
