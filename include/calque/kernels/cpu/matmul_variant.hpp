@@ -197,10 +197,16 @@ constexpr double cost_of_tiles(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_
     return strips(wide, 2) + (rest == 0 ? 0.0 : strips(1, rest > simd::lanes<T> ? 2 : 1));
 }
 
-/// What it costs to transpose a matrix, in the same unit.
+/// What it costs to turn the tiles of a result, in the same unit.
+template <class T>
+constexpr double cost_of_turning(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    return static_cast<double>(rows * columns) * (static_cast<double>(sizeof(T)) / 8.0);
+}
+
+/// What it costs to transpose a matrix into a copy.
 template <class T>
 constexpr double cost_of_copy(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-    return static_cast<double>(rows * columns) * (static_cast<double>(sizeof(T)) / 8.0);
+    return thresholds::turned_tiles_of_a_copy * cost_of_turning<T>(rows, columns);
 }
 
 /// Whether rows of `k` elements times a matrix of `n` columns can be joined: what each register of the result reads is
@@ -248,7 +254,7 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
             return matmul_variant::direct;
         }
         double const direct = detail::cost_of_tiles<T>(m, n, k) + (b.column == 1 ? 0.0 : detail::cost_of_copy<T>(k, n));
-        double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_copy<T>(m, n) +
+        double const transposed = detail::cost_of_tiles<T>(n, m, k) + detail::cost_of_turning<T>(m, n) +
                                   (a.row == 1 ? 0.0 : detail::cost_of_copy<T>(m, k));
         bool const is_transposed = transposed < direct;
         if constexpr (detail::has_panels<T>) {
@@ -257,10 +263,9 @@ constexpr matmul_variant choose_matmul(std::ptrdiff_t m, std::ptrdiff_t n, std::
             }
         }
         // Tiles stream through B, or through A of the transposed product, where it lies or from a row-major copy.
-        std::ptrdiff_t const rows = is_transposed ? n : m, columns = is_transposed ? m : n;
-        bool const is_copied = (is_transposed ? a.row : b.column) != 1;
-        std::ptrdiff_t const stride = is_copied ? columns : is_transposed ? a.column : b.row;
-        if (detail::gains_from_packing<T>(rows, columns, k, stride)) {
+        bool const packs = detail::gains_from_packing<T>(m, n, k, b.column == 1 ? b.row : n) ||
+                           (is_transposed && detail::gains_from_packing<T>(n, m, k, a.row == 1 ? a.column : m));
+        if (packs) {
             return matmul_variant::packed;
         }
         return is_transposed ? matmul_variant::transposed : matmul_variant::direct;

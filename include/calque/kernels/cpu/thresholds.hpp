@@ -286,6 +286,13 @@ inline constexpr std::ptrdiff_t rows_of_b_ahead = 8;
 /// without: 2.0 for 3x3 and 4x4 (6.4 ns), 1.4 for 8x8 of doubles, 1.0 to 1.1 from 12x12 on.
 inline constexpr std::ptrdiff_t most_depth_of_known_tiles = 16;
 
+/// What it costs to transpose an operand into a copy, of what it costs to turn tiles of the result. Which variant these
+/// costs choose, of 384 products of 16 to 300 rows, 6 to 300 columns and 16 to 700 steps, takes so much of the better
+/// one on average (an Intel Xeon, float and double; A B^T in parentheses): 1.009 and 1.002 (1.019 and 1.011), with AVX2
+/// 1.004 and 1.002. As if a copy cost the same: 1.033 and 1.004 (1.023 and 1.016), with AVX2 1.026 and 1.003, and up to
+/// 1.6 for 300 rows times 6 to 33 columns.
+inline constexpr double turned_tiles_of_a_copy = 2.0;
+
 /// Products are packed if the operand that tiles stream through has so many bytes and, where there are 32 registers,
 /// the other one so many rows, or if the rows of B compete for few sets of L2: the largest power of two in their stride
 /// times the inner extent is more than the limit. Measured on an Intel Xeon (L2 of 2 MiB), AVX-512, arrays at 16 bytes,
