@@ -4,14 +4,14 @@
 # The flags the documentation asks users for: without contraction every compiler makes the same kernel of a graph, so
 # that results can be compared bit for bit.
 add_library(calque_own_flags INTERFACE)
-target_compile_options(calque_own_flags INTERFACE -ffp-contract=off $<$<BOOL:${CALQUE_NATIVE}>:-march=native>)
+target_compile_options(calque_own_flags INTERFACE -ffp-contract=off $<$<BOOL:${CALQUE_NATIVE}>:-march=native>
+    # clang 19 warns of what its own -march=native says of an Intel Granite Rapids.
+    $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,19>>:-Wno-invalid-feature-combination>)
 
 add_library(calque_own_warnings INTERFACE)
 target_compile_options(calque_own_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
     # g++ 12 warns of "a" + std::string("b") (its bug 105651).
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-    # clang 19 warns of what its own -march=native says of an Intel Granite Rapids.
-    $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,19>>:-Wno-invalid-feature-combination>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     find_program(CALQUE_CCACHE ccache)
