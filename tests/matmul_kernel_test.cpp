@@ -295,6 +295,7 @@ TEST_CASE_TEMPLATE("the tiled variants agree to the bit, in all their blocks", T
     } const cases[] = {
         {20, 1100, 400},  // several blocks of columns
         {400, 70, 800},   // several blocks of rows and of the inner extent
+        {45, 70, 1024},   // rows of A in one set of L1, so that it is copied
         {190, 1025, 4200} // B does not fit the budget of packed panels
     };
     for (auto const [m, n, k] : cases) {

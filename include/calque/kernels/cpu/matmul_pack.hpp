@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of large matrices: blocks of A and B are copied into panels, in the order in which tiles read them.
+// Products of large matrices: blocks of B, and of A where that pays, are copied into panels, in the order in which
+// tiles read them.
 #pragma once
 
 #include <calque/kernels/cpu/matmul_result.hpp>
@@ -49,7 +50,7 @@ class packed_product {
 public:
     packed_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> a, matrix_ref<T> b,
                    matmul_result<T> result, T* workspace)
-        : m_(m), n_(n), k_(k), blocks_(m, n, k), a_(a), b_(b), writer_(result, false),
+        : m_(m), n_(n), k_(k), blocks_(m, n, k, a.strides()), a_(a), b_(b), writer_(result, false),
           panels_of_b_(workspace), panels_of_a_(panels_of_b_ + blocks_.size_of_b(k)),
           sums_(panels_of_a_ + blocks_.size_of_a()) {}
 
@@ -64,7 +65,9 @@ public:
                     if (i == 0 || !blocks_.keeps_b) {
                         pack_b(k, j, depth, columns, panels_of_b);
                     }
-                    pack_a(i, k, rows, depth);
+                    if (blocks_.copies_a) {
+                        pack_a(i, k, rows, depth);
+                    }
                     multiply_block(i, j, k, rows, columns, depth, panels_of_b);
                 }
             }
@@ -99,9 +102,9 @@ private:
                 std::ptrdiff_t const tile_rows = std::min(blocks_.tile_rows, rows - r);
                 matmul_tile<T> tile{
                     .depth = depth,
-                    .a = panels_of_a_ + r * depth,
-                    .a_row_stride = 1,
-                    .a_step = blocks_.tile_rows,
+                    .a = blocks_.copies_a ? panels_of_a_ + r * depth : a_.at(i + r, k),
+                    .a_row_stride = blocks_.copies_a ? 1 : a_.row_stride,
+                    .a_step = blocks_.copies_a ? blocks_.tile_rows : a_.column_stride,
                     .b = panels_of_b + c * depth,
                     .b_step = width,
                     .last_lanes = static_cast<int>(tile_width - (vectors - 1) * simd::lanes<T>),

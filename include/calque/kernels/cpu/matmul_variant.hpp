@@ -115,8 +115,9 @@ struct packed_blocks {
     std::ptrdiff_t rows;      // of a block of A
     std::ptrdiff_t columns;   // of a block of B
     bool keeps_b;             // all blocks of B along K stay packed while the blocks of A pass by
+    bool copies_a;            // into panels; else tiles read A where it lies
 
-    constexpr packed_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k)
+    constexpr packed_blocks(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a)
         : depth(balanced(k, thresholds::packed_depth)), tile_rows(balanced(m, matmul_tile_rows(matmul_tile_vectors))),
           rows(std::min(
               round_up(m, tile_rows),
@@ -124,11 +125,20 @@ struct packed_blocks {
                        std::ptrdiff_t(1)) *
                   tile_rows)),
           columns(std::min(round_up(n, tile_columns<T>), thresholds::packed_tiles * tile_columns<T>)),
-          keeps_b(k * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= thresholds::packed_kept_bytes) {}
+          keeps_b(k * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= thresholds::packed_kept_bytes),
+          copies_a(a.column != 1 || are_in_few_sets_of_l1(a.row)) {}
 
     constexpr std::ptrdiff_t size_of_b(std::ptrdiff_t k) const { return (keeps_b ? k : depth) * columns; }
-    constexpr std::ptrdiff_t size_of_a() const { return round_up(depth * rows, 64); }
+    constexpr std::ptrdiff_t size_of_a() const { return copies_a ? round_up(depth * rows, 64) : 0; }
     constexpr std::ptrdiff_t size_of_sums(std::ptrdiff_t k) const { return k > depth ? rows * columns : 0; }
+
+private:
+    /// Whether the rows of a tile, `stride` elements apart, put each other out of L1 before they are read to the end of
+    /// a cache line.
+    static constexpr bool are_in_few_sets_of_l1(std::ptrdiff_t stride) {
+        return matmul_tile_rows(matmul_tile_vectors) > thresholds::most_rows_in_one_set &&
+               stride * static_cast<std::ptrdiff_t>(sizeof(T)) % thresholds::bytes_between_rows_in_one_set == 0;
+    }
 };
 
 /// The blocks of the product by panels.
@@ -289,7 +299,7 @@ constexpr std::size_t matmul_workspace(matmul_variant variant, std::ptrdiff_t m,
     case matmul_variant::transposed: elements = a.row == 1 ? 0 : k * m; break;
     case matmul_variant::packed: {
         if constexpr (simd_product<T>) {
-            detail::packed_blocks<T> const blocks(m, n, k);
+            detail::packed_blocks<T> const blocks(m, n, k, a);
             elements = blocks.size_of_b(k) + blocks.size_of_a() + blocks.size_of_sums(k);
         }
         break;
