@@ -21,6 +21,10 @@ inline constexpr auto light = [](auto x, auto y, auto z) { return x - y + z; };
 inline constexpr auto light_mixed = [](auto x, auto i, auto d) {
     return std::tuple{x + calque::cast<float>(i), calque::cast<double>(x) - d};
 };
+inline constexpr auto arithmetic = [](auto x, auto y, auto z) { return (((x * y + 0.5f) * x + y) * x + z) * x; };
+inline constexpr auto more_arithmetic = [](auto x, auto y, auto z) {
+    return ((((x * y + z) * x + y) * z - x) * y + z) * x - y;
+};
 inline constexpr auto heavy = [](auto x, auto y) { return tanh(x) * exp(y) - sigmoid(x); };
 inline constexpr auto sums = [](auto x, auto y) {
     return std::tuple{calque::sum(x * y), calque::max(x), calque::mean(y), calque::sum(calque::cast<double>(x))};
@@ -82,6 +86,26 @@ TEST_CASE("arrays that begin anywhere in a cache line") {
             CHECK(y.copy() == expected);
         }
     }
+}
+
+TEST_CASE("arithmetic on arrays that begin anywhere in a cache line, in L1 and behind it") {
+    auto const check = [](auto const& f) {
+        for (std::size_t const n : {300u, 1000u, 2500u, 9001u}) {
+            for (std::size_t k = 0; k < 16; k += 3) {
+                CAPTURE(n);
+                CAPTURE(k);
+                placed<float> const x(n, k, 1), y(n, (3 * k + 1) % 16, 2), z(n, (5 * k) % 16, 3);
+                placed<float> const out(n, (k + 7) % 16, 4);
+                xtensor<float, 1> const expected = f(x.copy(), y.copy(), z.copy());
+                f.into(out.view(), x.view(), y.view(), z.view());
+                CHECK(out.copy() == expected);
+                f.into(z.view(), x.view(), y.view(), z.view());
+                CHECK(z.copy() == expected);
+            }
+        }
+    };
+    check(calque::function(arithmetic));
+    check(calque::function(more_arithmetic));
 }
 
 TEST_CASE("more work on arrays that begin anywhere in a cache line") {

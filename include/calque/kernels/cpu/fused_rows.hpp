@@ -175,9 +175,10 @@ private:
     // ---- one walk along a row
 
     static constexpr bool is_light(int phase) {
-        int const light = plan.counts[phase]    ? thresholds::light_counting_phase
-                          : plan.reduces[phase] ? thresholds::light_reducing_phase
-                                                : thresholds::light_phase;
+        int const light = plan.counts[phase]           ? thresholds::light_counting_phase
+                          : plan.reduces[phase]        ? thresholds::light_reducing_phase
+                          : simd::register_count == 32 ? thresholds::light_phase_of_32_registers
+                                                       : thresholds::light_phase;
         return plan.cost[phase] <= light;
     }
 
@@ -213,7 +214,7 @@ private:
     static constexpr bool loads_lines() {
         auto const& read = program::template reads<Phase>;
         auto const& stored = program::template stores<Phase>;
-        bool suits = plan.cost[Phase] <= thresholds::light_phase && !plan.reduces[Phase] && read.size != 0;
+        bool suits = is_light(Phase) && !plan.reduces[Phase] && read.size != 0;
         for (int k = 0; k < read.size; ++k) {
             graph::step const& s = Group::steps()[read.at[k]];
             suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
@@ -239,41 +240,78 @@ private:
         return is;
     }
 
+    /// The bytes that a phase reads and stores for each column.
+    template <int Phase>
+    static constexpr std::ptrdiff_t bytes_of_column() {
+        std::ptrdiff_t bytes = 0;
+        for (auto const* list : {&program::template reads<Phase>, &program::template stores<Phase>}) {
+            for (int k = 0; k < list->size; ++k) {
+                bytes += static_cast<std::ptrdiff_t>(size_of(Group::steps()[list->at[k]].type));
+            }
+        }
+        return bytes;
+    }
+
+    /// Whether a phase may gain from loads in whole lines: several, which wait longer for two lines each than the
+    /// arithmetic does for permutations beside it.
+    template <int Phase>
+    static constexpr bool may_gain_from_lines() {
+        constexpr int loads = program::template reads<Phase>.size; // each costs 1
+        return loads > 1 && plan.cost[Phase] < 3 * loads;
+    }
+
+    /// Whether it does: with more arithmetic than loads only behind L1.
+    template <int Phase>
+    bool gains_from_lines() const {
+        constexpr bool is_arithmetic = plan.cost[Phase] > 2 * program::template reads<Phase>.size;
+        constexpr std::ptrdiff_t least =
+            is_arithmetic ? thresholds::least_bytes_of_permuted_arithmetic / bytes_of_column<Phase>() : 0;
+        return columns_ >= least && columns_ <= thresholds::most_columns_in_lines;
+    }
+
+    /// Finds where in its lines each array lies at column `j`. Returns whether some do not begin there, and none of
+    /// these is stored to: the next line would have what was just stored, in part, and such a load waits.
+    template <int Phase>
+    CALQUE_INLINE bool find_lines(row_lines& lines, std::ptrdiff_t j) {
+        std::ptrdiff_t into_lines = 0;
+        bool is_rewritten = false;
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            constexpr int leaf = step_v<Group, step>.leaf;
+            lines.offsets[leaf] =
+                simd::line_offset(static_cast<step_element<Group, step> const*>(lines.leaves[leaf]) + j);
+            into_lines |= lines.offsets[leaf].elements;
+            is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(lines, lines.leaves[leaf]);
+        });
+        return into_lines != 0 && !is_rewritten;
+    }
+
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
-    /// several arrays lie anywhere then and L2 holds them, all but the last, their loads in whole lines. Returns where
-    /// it ended.
+    /// several arrays lie anywhere then and it gains from that, all but the last, their loads in whole lines. Returns
+    /// where it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
         constexpr int stored = program::template stores<Phase>.at[0];
         using T = step_element<Group, stored>;
         auto const* const result = static_cast<T const*>(row.results[step_v<Group, stored>.result]);
-        constexpr auto const& reads = program::template reads<Phase>;
-        int const into_line = static_cast<int>(simd::place_in_line(result));
-        std::ptrdiff_t j = 0;
-        if (reads.size == 1 && into_line == 0) {
-            return j;
+        int const first = -static_cast<int>(simd::place_in_line(result)) & (simd::width - 1);
+        row_lines lines{row, {}};
+        bool in_lines = false;
+        if constexpr (may_gain_from_lines<Phase>()) {
+            in_lines = gains_from_lines<Phase>() && find_lines<Phase>(lines, first);
         }
+        // The line that an array begins in is never read whole.
+        std::ptrdiff_t const begin = in_lines ? first + simd::width : first;
         step_registers<Group, 1> narrow;
-        for (int n = simd::width - into_line; j <= simd::width; j += n, n = simd::width) {
-            run_block<Phase, true>(narrow, row, j, n); // twice: the line that an array begins in is never read whole
+        std::ptrdiff_t j = 0;
+        for (int n = first == 0 ? simd::width : first; j < begin; j += n, n = simd::width) {
+            run_block<Phase, true>(narrow, row, j, n);
         }
-        if constexpr (reads.size > 1) { // one load waits no longer for two lines than for a permutation
-            row_lines lines{row, {}};
-            std::ptrdiff_t into_lines = 0;
-            bool is_rewritten = false; // the next line would have what was just stored, in part: such a load waits
-            unroll_steps<0, reads.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = program::template reads<Phase>.at[k];
-                constexpr int leaf = step_v<Group, step>.leaf;
-                lines.offsets[leaf] =
-                    simd::line_offset(static_cast<step_element<Group, step> const*>(row.leaves[leaf]) + j);
-                into_lines |= lines.offsets[leaf].elements;
-                is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(row, row.leaves[leaf]);
-            });
+        if constexpr (may_gain_from_lines<Phase>()) {
             constexpr int U =
                 groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
             constexpr std::ptrdiff_t block = U * simd::width;
             step_registers<Group, U> wide;
-            bool const in_lines = into_lines != 0 && !is_rewritten && columns_ <= thresholds::most_columns_in_lines;
             CALQUE_ROLLED
             for (; in_lines && j + block + simd::width <= columns_; j += block) {
                 run_block<Phase, false>(wide, lines, j, 0);
@@ -335,10 +373,11 @@ private:
         return end;
     }
 
-    /// Whether a phase that is not light may begin to store at a multiple of a register.
+    /// Whether a phase of more work that loads no lines may begin to store at a multiple of a register.
     template <int Phase>
     static constexpr bool stores_aligned() {
-        return !is_light(Phase) && !plan.reduces[Phase] && program::template stores<Phase>.size != 0;
+        return plan.cost[Phase] > thresholds::light_phase && !loads_lines<Phase>() && !plan.reduces[Phase] &&
+               program::template stores<Phase>.size != 0;
     }
 
     /// Runs all of a phase, whole blocks from where the result is at a multiple of a register. One loop has the columns
@@ -533,7 +572,7 @@ private:
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     }
-                } else if constexpr (is_light(Phase) && uses_of(model) > 1) {
+                } else if constexpr (loads_once(Phase) && uses_in<Phase>(model) > 1) {
                     column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
                 } else {
                     column.template at<model>(step) = detail::load<Masked, U>(from, n);
@@ -563,12 +602,19 @@ private:
         });
     }
 
-    /// How often other steps read a step.
-    static constexpr int uses_of(int step) {
+    /// Whether a phase keeps a register for what it loads and uses several times.
+    static constexpr bool loads_once(int phase) {
+        return simd::register_count == 32 || plan.cost[phase] <= thresholds::most_cost_of_kept_loads;
+    }
+
+    /// How often steps of a phase use a value.
+    template <int Phase>
+    static constexpr int uses_in(int value) {
         int uses = 0;
-        for (int i = 0; i < Group::step_count; ++i) {
-            for (int k = 0; k < Group::steps()[i].input_count; ++k) {
-                uses += Group::steps()[i].inputs[k] == step;
+        for (int w = 0; w < program::template work<Phase>.size; ++w) {
+            int const step = program::template work<Phase>.at[w];
+            for (int k = 0; !plan.loads(step, Phase) && k < Group::steps()[step].input_count; ++k) {
+                uses += Group::steps()[step].inputs[k] == value;
             }
         }
         return uses;

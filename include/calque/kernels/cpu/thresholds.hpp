@@ -23,10 +23,19 @@ inline constexpr int cheap_to_recompute = 12;
 
 /// A phase runs 4 groups in lockstep up to these costs, 2 above: little work waits for memory, a reduction for the 4
 /// cycles of its addition, and more work needs the registers. Measured, always 2: a*b+c-0.5a and layer norm take 1.06
-/// to 1.10, softmax 1.09 to 1.11.
+/// to 1.10, softmax 1.09 to 1.11; with 32 registers, 2 above 8, polynomials of three arrays that cost 10 to 14: 1.1 to
+/// 1.4 in L1, 1.0 behind it, above 16 1.0.
 inline constexpr int light_phase = 8;
+inline constexpr int light_phase_of_32_registers = 16;
 inline constexpr int light_reducing_phase = 24;
 inline constexpr int light_counting_phase = 60; // random words: two groups are one long chain of multiplications
+
+/// Up to this cost, with 32 registers at any, a phase keeps a register for what it loads and uses several times; as an
+/// operand of instructions it would be two lines each time. Measured without, arrays at 16 bytes past a line,
+/// polynomials of three matrices: 1.3 to 2.6, AVX2 1.3 to 1.4; layer norm of doubles with gain, AVX2, 1.15 to 1.25;
+/// tanh(a*b+c)*sigmoid(a)-0.5c 1.06, but exp(-x*x)*(y*y-x)+x*y*z-exp(z)*z 0.96. At any with AVX2: sum(tanh(a*b+c)*a)
+/// with its gradient 1.08.
+inline constexpr int most_cost_of_kept_loads = 24;
 
 /// Reductions of fewer whole blocks of groups run group by group: the groups of a block would have to be folded for
 /// each row. Measured with 1, over 64 to 97 columns: maxima 1.35 to 1.5, sums 1.0 to 1.1; with blocks always, sums of
@@ -54,6 +63,13 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// elsewhere in its line than the result.
 inline constexpr std::ptrdiff_t least_columns_in_lines = 256;
 inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
+
+/// Of work with more arithmetic than loads, arrays of so many bytes together; less is in L1, where it waits for the
+/// ports that permutations take, too, as it does anywhere with more than twice as much. Measured on an AMD Zen 5, in
+/// lines: five operations on three arrays 1.3 for 500, 1.4 for 1000, 1.2 to 1.5 for 1400, 0.95 to 1.2 for 2000, 0.85 to
+/// 1.0 for 3000, 1.0 from 4000 on; where(a > 0, a, 0.1 a) b + |c| 1.1, 1.1, 1.0 to 1.2, 0.7 to 0.87, 0.7 to 0.8; four
+/// operations on two arrays 1.2 to 1.5 up to 2000, 1.0 to 1.4 for 3000 and 4000, nine on three 0.9 to 1.15.
+inline constexpr std::ptrdiff_t least_bytes_of_permuted_arithmetic = 28 * kibibytes;
 
 /// Without loads in whole lines (AVX2, SSE) light work on one row of so many columns begins to store where a register
 /// is aligned. Measured with it on an AMD Zen 3, arrays at 16 bytes past a line, a*b+c-0.5a and x + 1: 0.9 to 1.0 for
@@ -336,9 +352,10 @@ inline constexpr std::ptrdiff_t packed_depth = 512;
 inline constexpr std::ptrdiff_t packed_block_bytes = 256 * kibibytes;
 /// Up to this size all of B along K stays packed while the blocks of A pass by.
 inline constexpr std::ptrdiff_t packed_kept_bytes = 32 * 1024 * kibibytes;
-/// Packed products read an A of contiguous rows where it lies, unless more rows of a tile than that are in one set of L1:
-/// those that are a multiple of so many bytes apart. Measured with a copy of A: 1.01 to 1.04 for 256 to 1536, AVX2 1.02
-/// to 1.08 for 256 to 3072 and for 1024, too (6 rows); AVX-512, in one set, 0.95 to 0.98 for 1024 to 3072 (14 rows).
+/// Packed products read an A of contiguous rows where it lies, unless more rows of a tile than that are in one set of
+/// L1: those that are a multiple of so many bytes apart. Measured with a copy of A: 1.01 to 1.04 for 256 to 1536, with
+/// AVX2 1.02 to 1.08 for 256 to 3072 and for 1024, too (6 rows); AVX-512, in one set, 0.95 to 0.98 for 1024 to 3072 (14
+/// rows).
 inline constexpr int most_rows_in_one_set = 12;
 inline constexpr std::ptrdiff_t bytes_between_rows_in_one_set = 4 * kibibytes;
 /// Tiles beside each other in a packed block of B.
