@@ -27,6 +27,16 @@ inline constexpr auto positions = [](auto x) {
     return std::tuple{calque::argmax<-1>(x), calque::argmax<0>(x), calque::argmax<-1>(-x, keepdims)};
 };
 
+/// Bounds on both sides, of every kind: the compiler knows them.
+template <class T>
+inline constexpr auto bounded = [](auto x) {
+    constexpr T none = std::numeric_limits<T>::quiet_NaN();
+    return std::tuple{maximum(x, T(0)),   minimum(x, T(0)),   maximum(T(0), x),   minimum(T(0), x),
+                      maximum(x, T(-0.)), minimum(x, T(-0.)), maximum(T(-0.), x), minimum(T(-0.), x),
+                      maximum(x, T(1)),   minimum(T(1), x),   maximum(x, none),   minimum(none, x),
+                      clip(x, T(-1), 2)};
+};
+
 constexpr std::size_t column_counts[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 1000};
 
 } // namespace
@@ -50,6 +60,29 @@ TEST_CASE("maxima and minima: the bits, NaN and infinities") {
         check_fused(extremes, equal_bits, noise<std::int32_t, 2>({5, n}, 2));
     }
     check_fused(extremes, equal_bits, matrix(xt::full_like(noise<float, 2>({3, 20}, 1), -infinity)));
+}
+
+TEST_CASE_TEMPLATE("bounds that the compiler knows: the bits, NaN and signed zeros", T, float, double) {
+    T const none = std::numeric_limits<T>::quiet_NaN(), most = std::numeric_limits<T>::infinity();
+    xt::xtensor<T, 1> x = noise<T, 1>({40}, 1) * T(3);
+    x(3) = T(-0.);
+    x(4) = T(0);
+    x(7) = none;
+    x(11) = most;
+    x(19) = -most;
+    x(20) = T(1);
+    x(21) = T(-1);
+    x(35) = std::numeric_limits<T>::denorm_min();
+    x(38) = T(-0.);
+    x(39) = none;
+    check_fused(bounded<T>, equal_bits, x);
+    auto const f = calque::function(bounded<T>);
+    CHECK(std::isnan(std::get<0>(f(x))(7)));
+    CHECK(!std::signbit(std::get<0>(f(x))(38)));
+    CHECK(std::get<12>(f(x))(11) == T(2));
+    CHECK(std::get<12>(f(x))(19) == T(-1));
+    check_fused([](auto i) { return std::tuple{maximum(i, 1), minimum(-1, i)}; }, equal_bits,
+                noise<std::int32_t, 1>({21}, 2));
 }
 
 TEST_CASE("argmax: the first of equals, the first NaN") {

@@ -111,6 +111,14 @@ template <class V>
 V minimum(V x, V y);
 template <class V>
 V maximum(V x, V y);
+template <class V>
+V minimum(V x, typename V::value_type y);
+template <class V>
+V maximum(V x, typename V::value_type y);
+template <class V>
+V minimum(typename V::value_type x, V y);
+template <class V>
+V maximum(typename V::value_type x, V y);
 
 /// x * y + z, z - x * y and x * y - z, rounded once where the hardware can.
 template <class V>

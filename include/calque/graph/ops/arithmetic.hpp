@@ -113,9 +113,10 @@ struct minimum : elementwise<2> {
     static constexpr std::string_view name = "minimum";
     static constexpr dtype_set accepts = dtype_set::numbers;
     static constexpr int cost = 3;
+    static constexpr bool takes_numbers = true;
 
-    template <class V>
-    static CALQUE_INLINE V apply(V x, V y) {
+    template <class X, class Y>
+    static CALQUE_INLINE auto apply(X x, Y y) {
         return math::minimum(x, y);
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {
@@ -129,9 +130,10 @@ struct maximum : elementwise<2> {
     static constexpr std::string_view name = "maximum";
     static constexpr dtype_set accepts = dtype_set::numbers;
     static constexpr int cost = 3;
+    static constexpr bool takes_numbers = true;
 
-    template <class V>
-    static CALQUE_INLINE V apply(V x, V y) {
+    template <class X, class Y>
+    static CALQUE_INLINE auto apply(X x, Y y) {
         return math::maximum(x, y);
     }
     static constexpr auto vjp(auto dy, auto a, auto b, auto /*y*/) {

@@ -144,7 +144,7 @@ struct softplus : floating_function {
 
     template <class V>
     static CALQUE_INLINE V apply(V x) {
-        return math::maximum(x, V(typename V::value_type(0))) + math::log1p(math::exp(-math::abs(x)));
+        return math::maximum(x, typename V::value_type(0)) + math::log1p(math::exp(-math::abs(x)));
     }
     static constexpr auto vjp(auto dy, auto x, auto /*y*/) { return dy * graph::sigmoid(x); }
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/joined_rows.hpp>
+#include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
@@ -50,8 +51,7 @@ private:
     static constexpr int cost() {
         int result = 0;
         for (int i = 0; i < reduction; ++i) {
-            graph::step const& s = Group::steps()[i];
-            result += !s.varies_along_columns ? 0 : s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+            result += Group::steps()[i].varies_along_columns ? cost_of_step(Group::steps(), i) : 0;
         }
         return result;
     }

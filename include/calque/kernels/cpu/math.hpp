@@ -46,6 +46,26 @@ CALQUE_INLINE V maximum(V x, V y) {
 }
 
 template <class V>
+CALQUE_INLINE V minimum(V x, typename V::value_type y) {
+    return simd::minimum(x, y);
+}
+
+template <class V>
+CALQUE_INLINE V maximum(V x, typename V::value_type y) {
+    return simd::maximum(x, y);
+}
+
+template <class V>
+CALQUE_INLINE V minimum(typename V::value_type x, V y) {
+    return simd::minimum(x, y);
+}
+
+template <class V>
+CALQUE_INLINE V maximum(typename V::value_type x, V y) {
+    return simd::maximum(x, y);
+}
+
+template <class V>
 CALQUE_INLINE V fma(V x, V y, V z) {
     return simd::fma(x, y, z);
 }

@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/pack_memory.hpp>
 
+#include <cmath>
 #include <concepts>
 
 namespace calque {
@@ -218,6 +219,51 @@ CALQUE_INLINE pack<T, U> min_or_second(pack<T, U> const& a, pack<T, U> const& b)
 template <std::floating_point T, int U>
 CALQUE_INLINE pack<T, U> max_or_second(pack<T, U> const& a, pack<T, U> const& b) {
     return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return max_or_second(a.r[i], b.r[i]); });
+}
+
+// The same with a number that the compiler knows, with the same bits: no lane of it has to be looked at for NaN.
+
+template <class T, int U>
+CALQUE_INLINE pack<T, U> maximum(pack<T, U> const& a, T b) {
+    if constexpr (std::floating_point<T>) {
+        if (b < T(0) || b > T(0)) {
+            return max_or_second(pack<T, U>(b), a);
+        }
+        if (b == T(0) && !std::signbit(b)) {
+            return max_or_second(pack<T, U>(b), a) + pack<T, U>(b); // of two zeros it is the second one: -0 becomes 0
+        }
+    }
+    return maximum(a, pack<T, U>(b));
+}
+template <class T, int U>
+CALQUE_INLINE pack<T, U> maximum(T a, pack<T, U> const& b) {
+    if constexpr (std::floating_point<T>) {
+        if (a == a) {
+            return max_or_second(pack<T, U>(a), b);
+        }
+    }
+    return maximum(pack<T, U>(a), b);
+}
+template <class T, int U>
+CALQUE_INLINE pack<T, U> minimum(pack<T, U> const& a, T b) {
+    if constexpr (std::floating_point<T>) {
+        if (b < T(0) || b > T(0)) {
+            return min_or_second(pack<T, U>(b), a);
+        }
+        if (b == T(0) && !std::signbit(b)) {
+            return min_or_second(pack<T, U>(b), a) + pack<T, U>(b); // of two zeros it is the second one: -0 becomes 0
+        }
+    }
+    return minimum(a, pack<T, U>(b));
+}
+template <class T, int U>
+CALQUE_INLINE pack<T, U> minimum(T a, pack<T, U> const& b) {
+    if constexpr (std::floating_point<T>) {
+        if (a == a) {
+            return min_or_second(pack<T, U>(a), b);
+        }
+    }
+    return minimum(pack<T, U>(a), b);
 }
 
 /// `x` between `low` and `high`; NaN stays NaN.

@@ -56,6 +56,20 @@ constexpr std::ptrdiff_t count_turns(std::ptrdiff_t most, std::ptrdiff_t bytes_o
 
 } // namespace detail
 
+/// The instructions a pack of a step: one, if the operation takes numbers and has one.
+constexpr int cost_of_step(graph::step const* steps, int i) {
+    graph::step const& s = steps[i];
+    if (s.leaf >= 0) {
+        return 1;
+    }
+    graph::op_info const& op = graph::info(s.op);
+    bool has_number = false;
+    for (int k = 0; op.takes_numbers && k < s.input_count; ++k) {
+        has_number |= steps[s.inputs[k]].op == graph::code_of<graph::ops::constant>;
+    }
+    return has_number ? 1 : op.cost;
+}
+
 /// Plans the phases of `N` steps. `is_full(r)`: whether result r has a value for each column.
 template <int N>
 constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
@@ -75,7 +89,7 @@ constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
     }
     int tree_cost[N]{};
     for (int i = 0; i < N; ++i) {
-        tree_cost[i] = steps[i].leaf >= 0 ? 1 : graph::info(steps[i].op).cost;
+        tree_cost[i] = cost_of_step(steps, i);
         for (int k = 0; k < steps[i].input_count; ++k) {
             int const input = steps[i].inputs[k];
             tree_cost[i] += steps[input].varies_along_columns ? tree_cost[input] : 0;
@@ -107,7 +121,7 @@ constexpr phase_plan<N> plan_phases(graph::step const* steps, auto is_full) {
                 continue;
             }
             p.computed_in[i] = static_cast<std::uint16_t>(p.computed_in[i] | 1u << phase);
-            p.cost[phase] += s.leaf >= 0 ? 1 : graph::info(s.op).cost;
+            p.cost[phase] += cost_of_step(steps, i);
             p.counts[phase] |= s.index >= 0;
             if (s.leaf >= 0) {
                 p.last_read[i] = phase;

@@ -99,13 +99,21 @@ CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, R> const& x) {
     }
 }
 
+/// Whether a step is a number that the compiler knows, and that of a step like step `Model`.
+template <class Group, int I>
+inline constexpr bool is_number = std::is_same_v<step_op<Group, I>, graph::ops::constant>;
+template <class Group, int Model>
+CALQUE_INLINE auto number(int step) {
+    return graph::from_bits<step_element<Group, Model>>(Group::steps()[step].attribute);
+}
+
 /// The value of a step like step `Model`, for one that is computed along columns: from the column's registers or,
 /// splat, from the row's.
 template <int Model, class Group, int U, int R>
 CALQUE_INLINE auto column_input(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
     using T = step_element<Group, Model>;
-    if constexpr (std::is_same_v<step_op<Group, Model>, graph::ops::constant>) {
-        return simd::pack<T, U>(graph::from_bits<T>(Group::steps()[step].attribute));
+    if constexpr (is_number<Group, Model>) {
+        return simd::pack<T, U>(number<Group, Model>(step));
     } else if constexpr (step_v<Group, Model>.varies_along_columns) {
         return column.template at<Model>(step);
     } else {
@@ -127,13 +135,29 @@ inline auto apply_called(V... x) {
     return Op::apply(x...);
 }
 
+/// Whether the operation of a step gets an input as a number instead of a pack.
+template <class Group, int Model>
+constexpr bool takes_number(int input) {
+    if constexpr (step_op<Group, Model>::takes_numbers) {
+        constexpr bool is_second = is_number<Group, step_v<Group, Model>.inputs[1]>;
+        return is_second ? input == 1 : input == 0 && is_number<Group, step_v<Group, Model>.inputs[0]>;
+    } else {
+        return false;
+    }
+}
+
 /// Applies the operation of a step like step `Model` to its inputs.
 template <int Model, class Group, int U, int R>
 CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
     constexpr graph::step s = step_v<Group, Model>;
     using Op = step_op<Group, Model>;
     auto const input = [&](auto k) CALQUE_INLINE_LAMBDA {
-        return column_input<s.inputs[k]>(column, row, Group::steps()[step].inputs[k]);
+        int const from = Group::steps()[step].inputs[k];
+        if constexpr (takes_number<Group, Model>(k)) {
+            return number<Group, s.inputs[k]>(from);
+        } else {
+            return column_input<s.inputs[k]>(column, row, from);
+        }
     };
     constexpr std::integral_constant<int, 0> first;
     constexpr std::integral_constant<int, 1> second;
