@@ -35,7 +35,8 @@ struct op_defaults {
     static constexpr int cost = 1; // instructions a pack, for the fusion cost model
     /// Whether it divides or takes a root and does nothing else, so that wide registers take longer than narrow ones.
     static constexpr bool uses_divider = false;
-    /// Whether `apply` takes a number that the compiler knows in the place of one of two packs, too, with the same bits.
+    /// Whether `apply` takes a number that the compiler knows in the place of one of two packs, too, with the same
+    /// bits.
     static constexpr bool takes_numbers = false;
 
     /// Whether the results must be distinct nodes even if the inputs agree.

@@ -269,36 +269,54 @@ private:
         return columns_ >= least && columns_ <= thresholds::most_columns_in_lines;
     }
 
-    /// Finds where in its lines each array lies at column `j`. Returns whether some do not begin there, and none of
-    /// these is stored to: the next line would have what was just stored, in part, and such a load waits.
+    /// Whether some arrays do not begin in their lines at column `j`, and none of these is stored to: the next line
+    /// would have what was just stored, in part, and such a load waits.
     template <int Phase>
-    CALQUE_INLINE bool find_lines(row_lines& lines, std::ptrdiff_t j) {
+    static CALQUE_INLINE bool begins_in_lines(arguments const& row, std::ptrdiff_t j) {
         std::ptrdiff_t into_lines = 0;
         bool is_rewritten = false;
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
-            constexpr int leaf = step_v<Group, step>.leaf;
-            lines.offsets[leaf] =
-                simd::line_offset(static_cast<step_element<Group, step> const*>(lines.leaves[leaf]) + j);
-            into_lines |= lines.offsets[leaf].elements;
-            is_rewritten |= lines.offsets[leaf].elements != 0 && is_written<Phase>(lines, lines.leaves[leaf]);
+            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[step_v<Group, step>.leaf]);
+            std::ptrdiff_t const into_line = simd::place_in_line(array + j);
+            into_lines |= into_line;
+            is_rewritten |= into_line != 0 && is_written<Phase>(row, array);
         });
         return into_lines != 0 && !is_rewritten;
     }
 
+    /// Runs the whole blocks of a phase from column `j` on, all but the last, with loads in whole lines. Returns where
+    /// it ended.
+    template <int Phase>
+    CALQUE_INLINE std::ptrdiff_t run_blocks_in_lines(arguments const& row, std::ptrdiff_t j) {
+        using T = step_element<Group, program::template stores<Phase>.at[0]>;
+        row_lines lines{row, {}};
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            constexpr int leaf = step_v<Group, step>.leaf;
+            lines.offsets[leaf] = simd::line_offset(static_cast<step_element<Group, step> const*>(row.leaves[leaf]) + j);
+        });
+        constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
+        constexpr std::ptrdiff_t block = U * simd::width;
+        step_registers<Group, U> wide;
+        CALQUE_ROLLED
+        for (; j + block + simd::width <= columns_; j += block) {
+            run_block<Phase, false>(wide, lines, j, 0);
+        }
+        return j;
+    }
+
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
-    /// several arrays lie anywhere then and it gains from that, all but the last, their loads in whole lines. Returns
-    /// where it ended.
+    /// several arrays lie anywhere then and it gains from that, blocks with loads in whole lines. Returns where it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
         constexpr int stored = program::template stores<Phase>.at[0];
-        using T = step_element<Group, stored>;
-        auto const* const result = static_cast<T const*>(row.results[step_v<Group, stored>.result]);
+        auto const* const result =
+            static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
         int const first = -static_cast<int>(simd::place_in_line(result)) & (simd::width - 1);
-        row_lines lines{row, {}};
         bool in_lines = false;
         if constexpr (may_gain_from_lines<Phase>()) {
-            in_lines = gains_from_lines<Phase>() && find_lines<Phase>(lines, first);
+            in_lines = gains_from_lines<Phase>() && begins_in_lines<Phase>(row, first);
         }
         // The line that an array begins in is never read whole.
         std::ptrdiff_t const begin = in_lines ? first + simd::width : first;
@@ -308,13 +326,8 @@ private:
             run_block<Phase, true>(narrow, row, j, n);
         }
         if constexpr (may_gain_from_lines<Phase>()) {
-            constexpr int U =
-                groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
-            constexpr std::ptrdiff_t block = U * simd::width;
-            step_registers<Group, U> wide;
-            CALQUE_ROLLED
-            for (; in_lines && j + block + simd::width <= columns_; j += block) {
-                run_block<Phase, false>(wide, lines, j, 0);
+            if (in_lines) {
+                return run_blocks_in_lines<Phase>(row, j);
             }
         }
         return j;
