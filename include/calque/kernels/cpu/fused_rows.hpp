@@ -277,7 +277,8 @@ private:
         bool is_rewritten = false;
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
-            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[step_v<Group, step>.leaf]);
+            constexpr int leaf = step_v<Group, step>.leaf;
+            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[leaf]);
             std::ptrdiff_t const into_line = simd::place_in_line(array + j);
             into_lines |= into_line;
             is_rewritten |= into_line != 0 && is_written<Phase>(row, array);
@@ -294,7 +295,8 @@ private:
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             constexpr int leaf = step_v<Group, step>.leaf;
-            lines.offsets[leaf] = simd::line_offset(static_cast<step_element<Group, step> const*>(row.leaves[leaf]) + j);
+            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[leaf]);
+            lines.offsets[leaf] = simd::line_offset(array + j);
         });
         constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
         constexpr std::ptrdiff_t block = U * simd::width;
@@ -307,7 +309,8 @@ private:
     }
 
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
-    /// several arrays lie anywhere then and it gains from that, blocks with loads in whole lines. Returns where it ended.
+    /// several arrays lie anywhere then and it gains from that, blocks with loads in whole lines. Returns where it
+    /// ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
         constexpr int stored = program::template stores<Phase>.at[0];
