@@ -85,6 +85,19 @@ private:
         return is_light() && matrices == 1 && others == 0;
     }();
 
+    /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost little
+    /// or rows are in the same sets of L1.
+    static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if (columns < thresholds::least_columns_of_streams) {
+            return false;
+        }
+        std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(sizeof(T));
+        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == 1;
+        bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
+        return rows * columns >= thresholds::prefetched_elements ||
+               (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
+    }
+
     // (A light fold of some dozen columns walks down them as fast as it loads.)
     static constexpr std::ptrdiff_t most_light_columns =
         thresholds::most_columns_of_light_joined_folds * simd::width / 16;
@@ -112,7 +125,7 @@ private:
 
     static void fold_columns(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_streams) {
-            if (rows * columns >= thresholds::prefetched_elements && columns >= thresholds::least_columns_of_streams) {
+            if (are_streams(rows, columns)) {
                 fold_panels<streams>(a, rows, columns);
                 return;
             }
