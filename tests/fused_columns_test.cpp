@@ -52,6 +52,9 @@ inline constexpr auto both_ways = [](auto x) {
 };
 
 inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<0>(x * y); };
+inline constexpr auto columns_of_three = [](auto x, auto y, auto z) {
+    return std::tuple{calque::sum<0>(x * y * z), calque::max<0>(x - y), calque::sum<0>((x - y) * (z + x))};
+};
 inline constexpr auto costly_columns = [](auto x, auto scale) { return calque::sum<0>(tanh(x * scale)); };
 inline constexpr auto sums_of_exp = [](auto x) { return calque::sum<0>(exp(x)); };
 
@@ -124,6 +127,22 @@ TEST_CASE("many rows of a few columns") {
     x(3, 1) = std::numeric_limits<float>::infinity();
     check_fused(column_extremes, equal_bits, x);
     check_fused(of_three, closeness{4, 6000}, noise<float, 3>({30, 20, 3}, 1));
+}
+
+TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three matrices", T, float, double) {
+    for (std::size_t const m : {5u, 16u, 17u, 63u, 193u}) {
+        for (std::size_t const n : {300u, 1024u, 2100u, 4096u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            auto const x = noise<T, 2>({m, n}, 1), y = noise<T, 2>({m, n}, 2), z = noise<T, 2>({m, n}, 3);
+            closeness const allowed{4, 4. * static_cast<double>(m)};
+            check_fused(column_sums, allowed, x);
+            check_fused(column_extremes, equal_bits, x);
+            check_fused(column_products, allowed, x, y);
+            check_fused(columns_of_three, allowed, x, y, z);
+            check_fused(column_products, allowed, x, noise<T, 1>({n}, 4));
+        }
+    }
 }
 
 TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") {

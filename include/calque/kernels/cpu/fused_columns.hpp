@@ -74,16 +74,21 @@ private:
     /// The columns of a walk down all rows that leaves a few to another.
     static constexpr std::ptrdiff_t most_at_once = in_registers + thresholds::groups_left_to_a_walk * simd::width;
 
-    /// Whether rows may be streams: little work on one matrix.
-    static constexpr bool may_be_streams = [] {
-        int matrices = 0, others = 0;
+    static constexpr int count_steps(auto&& is_counted) {
+        int count = 0;
         for (int i = 0; i < reduction; ++i) {
-            graph::step const& s = Group::steps()[i];
-            matrices += s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns ? 1 : 0;
-            others += s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns) ? 1 : 0;
+            count += is_counted(Group::steps()[i]) ? 1 : 0;
         }
-        return is_light() && matrices == 1 && others == 0;
-    }();
+        return count;
+    }
+    static constexpr int matrices = count_steps(
+        [](graph::step const& s) { return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns; });
+
+    /// Whether rows may be streams: little work on a few matrices, with nothing that a row has once.
+    static constexpr bool may_be_streams =
+        is_light() && matrices > 0 && matrices <= thresholds::streams_at_once && count_steps([](graph::step const& s) {
+            return s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns);
+        }) == 0;
 
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost little
     /// or rows are in the same sets of L1.
@@ -92,7 +97,7 @@ private:
             return false;
         }
         std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(sizeof(T));
-        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == 1;
+        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices;
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
                (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
@@ -210,7 +215,7 @@ private:
         static constexpr std::ptrdiff_t panel_columns =
             thresholds::bytes_of_a_panel_of_streams / static_cast<std::ptrdiff_t>(sizeof(T));
         static constexpr std::ptrdiff_t rows_halved = thresholds::rows_of_streams_halved;
-        static constexpr int at_once = thresholds::streams_at_once;
+        static constexpr int at_once = thresholds::streams_at_once / matrices; // rows
 
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {

@@ -213,13 +213,14 @@ inline constexpr int groups_at_once = 4;
 inline constexpr std::ptrdiff_t rows_halved = 384;
 inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 
-/// Light column reductions of one matrix of so many columns, and of more elements than a reduction asks memory ahead
-/// for, walk along so many rows at once, by panels of so many bytes of totals, and halve so many rows. Measured
-/// without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With 8 rows at once
-/// 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of no other array, and where rows are a multiple of 4 KiB apart,
-/// they do from so many bytes on. Measured without, of 64 KiB to 2 MiB in L2, an AMD Zen 5: sums, maxima and means of
-/// squares 1.0 to 1.3, 1.1 on average (where it has 0.02 ns an element at times instead of 0.03: 0.7), 1.2 to 1.6 of
-/// 1024 and 4096 columns, with AVX2, too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8.
+/// Light column reductions of matrices of so many columns, and of more elements than a reduction asks memory ahead for,
+/// walk along so many rows at once, of all matrices together, by panels of so many bytes of totals, and halve so many
+/// rows. Measured without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With 8
+/// rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, and where rows are a multiple of 4
+/// KiB apart, they do from so many bytes on. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096 columns:
+/// sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of 0.03, to
+/// 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2, with AVX2,
+/// too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8.
 inline constexpr int streams_at_once = 4;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
