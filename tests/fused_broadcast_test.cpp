@@ -30,6 +30,9 @@ inline constexpr auto three_axes = [](auto full, auto middle, auto last_two) {
 
 inline constexpr auto chain = [](auto x, auto y) { return tanh(x * y + 0.5f) * sigmoid(x) - 0.25f * y; };
 
+inline constexpr auto normalized = [](auto x, auto mean, auto scale, auto gain, auto shift) {
+    return (x - mean) * scale * gain + shift;
+};
 inline constexpr auto affine = [](auto x, auto scale, auto shift) { return x * scale + shift; };
 inline constexpr auto of_types = [](auto x, auto is_chosen, auto y) {
     return where(is_chosen && x > 3, calque::cast<float>(x) * y, y);
@@ -190,6 +193,16 @@ TEST_CASE("many rows of a few columns, of which some operands have one") {
                         xt::view(scale, xt::range(0, columns / 2)));
             check_fused(broadcast, equal_bits, x, scale, noise<float, 2>({rows, 1}, 5), 0.25f);
         }
+    }
+    for (std::size_t const columns : {33u, 65u, 127u, 200u, 257u, 500u, 512u, 513u}) { // as many rows as memory holds
+        CAPTURE(columns);
+        auto const check = [&]<class T>(T) {
+            xtensor<T, 2> const x = noise<T, 2>({133, columns}, 1);
+            check_fused(normalized, equal_bits, x, noise<T, 1>({columns}, 2), noise<T, 1>({columns}, 3),
+                        noise<T, 1>({columns}, 4), noise<T, 1>({columns}, 5));
+        };
+        check(0.f);
+        check(0.);
     }
     xtensor<float, 3> pixels = noise<float, 3>({20, 30, 3}, 1);
     xtensor<float, 1> const color = noise<float, 1>({3}, 2);

@@ -90,8 +90,8 @@ private:
             return s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns);
         }) == 0;
 
-    /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost little
-    /// or rows are in the same sets of L1.
+    /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
+    /// little or rows are in the same sets of L1.
     static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if (columns < thresholds::least_columns_of_streams) {
             return false;

@@ -35,12 +35,16 @@ struct argument_arrays {
           result_row_strides(a.result_row_strides) {}
 };
 
-/// How many rows are one, so that they end where a register does: a power of two, since a division takes as long as a
-/// row.
-constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted_columns) {
-    std::ptrdiff_t result = simd::width >> std::countr_zero(static_cast<std::size_t>(columns | simd::width));
+/// How many rows are one, so that they end where a register of `lanes` does, unless memory has room for so many only: a
+/// power of two, since a division takes as long as a row.
+constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
+                                      std::ptrdiff_t lanes, std::ptrdiff_t most) {
+    std::ptrdiff_t result = lanes >> std::countr_zero(static_cast<std::size_t>(columns | lanes));
     while (2 * result * columns <= wanted_columns && 8 * result <= rows) {
         result *= 2;
+    }
+    while (result > most) {
+        result /= 2;
     }
     return result;
 }
@@ -60,11 +64,20 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
                                                 std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
                                                 argument_arrays whole, argument_arrays rest, std::byte* memory) {
-    std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns);
+    auto const is_repeated = [&](joined_array const& x) {
+        return !x.is_result && (!x.varies_along_rows || whole.leaf_row_strides[x.number] == 0);
+    };
+    std::ptrdiff_t repeated_bytes = 1, widest = 1;
+    for (joined_array const* x = arrays; x != arrays + count; ++x) {
+        repeated_bytes += is_repeated(*x) ? columns * x->element_bytes : 0;
+        widest = std::max(widest, x->element_bytes);
+    }
+    std::ptrdiff_t const lanes = std::min<std::ptrdiff_t>(simd::width, 64 / widest); // of AVX-512
+    std::ptrdiff_t const at_once =
+        rows_to_join(rows, columns, wanted_columns, lanes, thresholds::bytes_of_repeated_rows / repeated_bytes);
     std::ptrdiff_t const wide = at_once * columns;
     std::ptrdiff_t const behind = (rows & -at_once) * columns;
-    std::byte const* const end = memory + thresholds::bytes_of_repeated_rows;
-    for (joined_array const* x = arrays; x != arrays + count; ++x) {
+    for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
         if (x->is_result) {
             if (whole.result_row_strides[x->number] != columns) {
                 return 0;
@@ -74,11 +87,8 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
             continue;
         }
         std::ptrdiff_t& stride = whole.leaf_row_strides[x->number];
-        if (!x->varies_along_rows || stride == 0) {
+        if (is_repeated(*x)) {
             std::ptrdiff_t const bytes = wide * x->element_bytes;
-            if (bytes > end - memory) {
-                return 0;
-            }
             repeat_bytes(whole.leaves[x->number], static_cast<std::size_t>(columns * x->element_bytes), memory,
                          static_cast<std::size_t>(bytes));
             whole.leaves[x->number] = rest.leaves[x->number] = memory;
