@@ -106,11 +106,11 @@ inline constexpr int cost_of_a_function = 12;
 /// columns and end where a register does, or fewer, if what all of them read would take more than so many bytes then.
 /// Measured row by row, x*w+b and x+w over 1000 rows: 6 to 7 over 2 columns, 4.5 to 5 over 3, 2.6 to 2.9 over 8, 1.2 to
 /// 1.5 over 16, 1.9 to 2.4 over 17, 1.0 to 1.4 over 63 to 80, 1.1 over 128; in double 1.7 to 2 over 17 and 33; of
-/// tanh(x*w) 7, 1.7 and 2.6 over 3, 16 and 17. Over 64 rows light work takes 0.7 to 1.1 row by row, in double 1.1 to 1.6, over 24
-/// rows 0.55 to 0.9. Over 256 rows (x-m)*s and (x-m)*s*g+b: 1.1 to 1.9 over 129 to 257 columns, 1.05 to 1.35 over 400,
-/// 1.0 to 1.15 over 500, 1.0 over 777 and more; with AVX2 1.05 to 1.5. With 16 KiB and all rows or none, in double over
-/// 33 to 63 odd numbers of columns 1.7 to 2, over 65 to 127 1.3 to 2; floats over these 1.2 to 2; with 32 KiB in double
-/// over 97 and 127 1.4 and 1.8.
+/// tanh(x*w) 7, 1.7 and 2.6 over 3, 16 and 17. Over 64 rows light work takes 0.7 to 1.1 row by row, in double 1.1 to
+/// 1.6, over 24 rows 0.55 to 0.9. Over 256 rows (x-m)*s and (x-m)*s*g+b: 1.1 to 1.9 over 129 to 257 columns, 1.05 to
+/// 1.35 over 400, 1.0 to 1.15 over 500, 1.0 over 777 and more; with AVX2 1.05 to 1.5. With 16 KiB and all rows or none,
+/// in double over 33 to 63 odd numbers of columns 1.7 to 2, over 65 to 127 1.3 to 2; floats over these 1.2 to 2; with
+/// 32 KiB in double over 97 and 127 1.4 and 1.8.
 inline constexpr std::ptrdiff_t least_light_rows_joined = 128;
 inline constexpr std::ptrdiff_t least_light_wide_rows_joined = 64; // of elements of 8 bytes
 inline constexpr std::ptrdiff_t least_rows_joined = 32;
@@ -219,8 +219,8 @@ inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 /// Light column reductions of matrices of so many columns, and of more elements than a reduction asks memory ahead for,
 /// walk along so many rows at once, of all matrices together, by panels of so many bytes of totals, and halve so many
 /// rows. Measured without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With
-/// 8 rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, and where rows are a multiple of 4
-/// KiB apart, they do from so many bytes on. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096 columns:
+/// 8 rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, and where rows are a multiple of
+/// 4 KiB apart, they do from so many bytes on. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096 columns:
 /// sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of 0.03, to
 /// 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2, with AVX2,
 /// too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8.
