@@ -145,6 +145,23 @@ TEST_CASE("concatenations") {
                     calque::shape_error);
 }
 
+TEST_CASE_TEMPLATE("stacks of single elements", T, float, double, std::int8_t, calque::half, bool) {
+    for (std::size_t const n : {0u, 1u, 15u, 16u, 17u, 100u}) {
+        CAPTURE(n);
+        auto const make = [&](unsigned seed) { return xtensor<T, 1>(xt::cast<T>(noise<float, 1>({n}, seed) * 9.f)); };
+        xtensor<T, 1> const a = make(1), b = make(2), c = make(3), d = make(4);
+        check_fused([](auto x, auto y) { return calque::stack<-1>(x, y); }, equal_bits, a, b);
+        check_fused([](auto x, auto y, auto z) { return calque::stack<1>(x, y, z); }, equal_bits, a, b, c);
+        check_fused([](auto x, auto y, auto z, auto w) { return calque::stack<-1>(x, y, z, w); }, equal_bits, a, b, c,
+                    d);
+        check_fused([](auto x, auto y) { return calque::stack<0>(x, y); }, equal_bits, a, b);
+        check_fused([](auto x, auto y) { return calque::stack<-1>(x, calque::flip<0>(y)); }, equal_bits, a, b);
+    }
+    auto const x = xtensor<T, 2>(xt::cast<T>(noise<float, 2>({5, 7}, 1) * 9.f));
+    check_fused([](auto y) { return calque::stack<-1>(y, y, y); }, equal_bits, x);
+    check_fused([](auto y) { return calque::stack<-1>(transpose(y), transpose(y)); }, equal_bits, x);
+}
+
 TEST_CASE("runs of a few elements beside each other") {
     for (std::size_t const n : {1u, 2u, 511u, 512u, 513u, 1025u}) {
         for (std::size_t const k : {1u, 2u, 3u, 4u, 5u}) {

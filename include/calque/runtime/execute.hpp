@@ -566,9 +566,17 @@ private:
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {
             run_products<K, T>(to, operand(0), operand(1));
         } else if constexpr (n.op == graph::code_of<graph::ops::concatenate>) {
+            constexpr int axis = static_cast<int>(n.attribute);
+            if constexpr (x.leaf_count > 1 && x.leaf_count <= kernels::thresholds::most_interleaved_arrays) {
+                auto const parts = simd::indices<x.leaf_count>(
+                    [&](auto... i) { return std::array<moved_value, x.leaf_count>{operand(i)...}; });
+                if (copy_in_turn<T>(to, parts, axis)) {
+                    return;
+                }
+            }
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {
-                start += copy_part<T>(to, operand(i), static_cast<int>(n.attribute), start);
+                start += copy_part<T>(to, operand(i), axis, start);
             }
         } else if constexpr (n.op == graph::code_of<graph::ops::roll>) {
             copy_rolled<T>(to, operand(0), static_cast<int>(n.attribute),

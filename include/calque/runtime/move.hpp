@@ -4,6 +4,7 @@
 
 #include <calque/graph/ops/movement.hpp>
 #include <calque/graph/ops/random.hpp>
+#include <calque/kernels/cpu/interleave.hpp>
 #include <calque/kernels/cpu/movement.hpp>
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 #include <calque/kernels/cpu/recurrence.hpp>
@@ -62,6 +63,22 @@ extent_t copy_part(moved_value const& to, moved_value const& from, int axis, ext
     kernels::copy_strided(from.extents, {to.data + start * to.steps[axis] * bytes, to.steps}, {from.data, from.steps},
                           sizeof(T));
     return from.extents[axis];
+}
+
+/// Concatenates along the last axis what has one element there, without gaps. False if the parts are not such.
+template <class T, std::size_t K>
+bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts, int axis) {
+    using word = simd::unsigned_of<T>;
+    bool suit = axis == to.extents.rank - 1 && is_contiguous(to.extents, to.steps);
+    std::array<word const*, K> from{};
+    for (std::size_t k = 0; k < K; ++k) {
+        suit &= parts[k].extents[axis] == 1 && is_contiguous(parts[k].extents, parts[k].steps);
+        from[k] = reinterpret_cast<word const*>(parts[k].data);
+    }
+    if (suit) {
+        kernels::interleave(from, parts[0].extents.size(), reinterpret_cast<word*>(to.data));
+    }
+    return suit;
 }
 
 /// Element i along an axis is element i - shift of `from`, around the end: two copies.
