@@ -91,7 +91,7 @@ inline constexpr auto rolled_sum = [](auto x, auto shift) {
 } // namespace
 
 TEST_CASE("transposes") {
-    for (std::size_t const m : {0u, 1u, 3u, 16u, 33u, 70u}) {
+    for (std::size_t const m : {0u, 1u, 2u, 3u, 4u, 16u, 33u, 70u}) {
         for (std::size_t const n : {m, std::size_t{1}, std::size_t{17}, std::size_t{64}}) {
             CAPTURE(m);
             CAPTURE(n);
@@ -99,6 +99,7 @@ TEST_CASE("transposes") {
             check_fused(transposes, equal_bits, x);
             check_fused(transposes, equal_bits, xt::transpose(x));
             check_fused(transposes, equal_bits, xt::view(x, xt::all(), xt::range(0, n, 2)));
+            check_fused(transposes, equal_bits, noise<double, 2>({m, n}, 2));
         }
     }
 }

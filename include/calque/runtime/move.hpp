@@ -76,7 +76,7 @@ bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts
         from[k] = reinterpret_cast<word const*>(parts[k].data);
     }
     if (suit) {
-        kernels::interleave(from, parts[0].extents.size(), reinterpret_cast<word*>(to.data));
+        kernels::interleave_arrays(from, parts[0].extents.size(), reinterpret_cast<word*>(to.data));
     }
     return suit;
 }

@@ -42,7 +42,7 @@ CALQUE_INLINE Register interleaved(std::array<Register, K> const& from) {
 
 /// Element `K i + k` of `out` is element `i` of `in[k]`, for the `n` elements of each.
 template <std::size_t K, class T>
-void interleave(std::array<T const*, K> const& in, std::ptrdiff_t n, T* out) {
+void interleave_arrays(std::array<T const*, K> const& in, std::ptrdiff_t n, T* out) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
     std::ptrdiff_t i = 0;
     for (; i + lanes <= n; i += lanes) {

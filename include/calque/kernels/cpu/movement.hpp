@@ -7,6 +7,7 @@
 
 #include <calque/core/shape.hpp>
 #include <calque/kernels/cpu/copy_runs.hpp>
+#include <calque/kernels/cpu/interleave.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <string_view>
@@ -151,8 +152,18 @@ struct transposition {
     template <class T>
     static void run_as(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
                        std::ptrdiff_t out_stride) {
-        copy_transposed(reinterpret_cast<T const*>(in), rows, columns, in_stride, reinterpret_cast<T*>(out),
-                        out_stride);
+        auto const* const from = reinterpret_cast<T const*>(in);
+        T* const to = reinterpret_cast<T*>(out);
+        if constexpr (sizeof(T) >= 4) { // of so few rows tiles would be empty for the most part
+            auto const row = [&](int i) { return from + i * in_stride; };
+            switch (out_stride == rows ? rows : 0) {
+            case 2: interleave_arrays(std::array{row(0), row(1)}, columns, to); return;
+            case 3: interleave_arrays(std::array{row(0), row(1), row(2)}, columns, to); return;
+            case 4: interleave_arrays(std::array{row(0), row(1), row(2), row(3)}, columns, to); return;
+            default: break;
+            }
+        }
+        copy_transposed(from, rows, columns, in_stride, to, out_stride);
     }
     template <class Bytes> // so that only who calls it instantiates it
     static void run(std::byte const* in, extent_t rows, extent_t columns, std::ptrdiff_t in_stride, std::byte* out,
