@@ -67,7 +67,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
     auto const is_repeated = [&](joined_array const& x) {
         return !x.is_result && (!x.varies_along_rows || whole.leaf_row_strides[x.number] == 0);
     };
-    std::ptrdiff_t repeated_bytes = 1, widest = 1;
+    std::ptrdiff_t repeated_bytes = 1, widest = 1; // there may be nothing to repeat
     for (joined_array const* x = arrays; x != arrays + count; ++x) {
         repeated_bytes += is_repeated(*x) ? columns * x->element_bytes : 0;
         widest = std::max(widest, x->element_bytes);

@@ -221,49 +221,49 @@ CALQUE_INLINE pack<T, U> max_or_second(pack<T, U> const& a, pack<T, U> const& b)
     return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return max_or_second(a.r[i], b.r[i]); });
 }
 
-// The same with a number that the compiler knows, with the same bits: no lane of it has to be looked at for NaN.
+namespace detail {
 
-template <class T, int U>
-CALQUE_INLINE pack<T, U> maximum(pack<T, U> const& a, T b) {
+// The greater or the lesser of the lanes of a pack and of a number that the compiler knows, with the bits that
+// `keep_nan` gives, which looks for NaN in each lane of its first operand; `or_second` need not.
+template <class T, int U, class F, class G>
+CALQUE_INLINE pack<T, U> choose_with_number(pack<T, U> const& a, T b, F keep_nan, G or_second) {
+    pack<T, U> const number(b);
     if constexpr (std::floating_point<T>) {
         if (b < T(0) || b > T(0)) {
-            return max_or_second(pack<T, U>(b), a);
+            return or_second(number, a);
         }
         if (b == T(0) && !std::signbit(b)) {
-            return max_or_second(pack<T, U>(b), a) + pack<T, U>(b); // of two zeros it is the second one: -0 becomes 0
+            return or_second(number, a) + number; // of two zeros it is the second one: -0 becomes 0
         }
     }
-    return maximum(a, pack<T, U>(b));
+    return keep_nan(a, number);
 }
-template <class T, int U>
-CALQUE_INLINE pack<T, U> maximum(T a, pack<T, U> const& b) {
+template <class T, int U, class F, class G>
+CALQUE_INLINE pack<T, U> choose_with_number(T a, pack<T, U> const& b, F keep_nan, G or_second) {
     if constexpr (std::floating_point<T>) {
         if (a == a) {
-            return max_or_second(pack<T, U>(a), b);
+            return or_second(pack<T, U>(a), b);
         }
     }
-    return maximum(pack<T, U>(a), b);
+    return keep_nan(pack<T, U>(a), b);
 }
-template <class T, int U>
-CALQUE_INLINE pack<T, U> minimum(pack<T, U> const& a, T b) {
-    if constexpr (std::floating_point<T>) {
-        if (b < T(0) || b > T(0)) {
-            return min_or_second(pack<T, U>(b), a);
-        }
-        if (b == T(0) && !std::signbit(b)) {
-            return min_or_second(pack<T, U>(b), a) + pack<T, U>(b); // of two zeros it is the second one: -0 becomes 0
-        }
-    }
-    return minimum(a, pack<T, U>(b));
+
+} // namespace detail
+
+/// The same of a pack and a number that the compiler knows, in either order.
+template <class X, class Y>
+    requires(!std::same_as<X, Y>)
+CALQUE_INLINE auto maximum(X const& a, Y const& b) {
+    return detail::choose_with_number(
+        a, b, [](auto x, auto y) CALQUE_INLINE_LAMBDA { return maximum(x, y); },
+        [](auto x, auto y) CALQUE_INLINE_LAMBDA { return max_or_second(x, y); });
 }
-template <class T, int U>
-CALQUE_INLINE pack<T, U> minimum(T a, pack<T, U> const& b) {
-    if constexpr (std::floating_point<T>) {
-        if (a == a) {
-            return min_or_second(pack<T, U>(a), b);
-        }
-    }
-    return minimum(pack<T, U>(a), b);
+template <class X, class Y>
+    requires(!std::same_as<X, Y>)
+CALQUE_INLINE auto minimum(X const& a, Y const& b) {
+    return detail::choose_with_number(
+        a, b, [](auto x, auto y) CALQUE_INLINE_LAMBDA { return minimum(x, y); },
+        [](auto x, auto y) CALQUE_INLINE_LAMBDA { return min_or_second(x, y); });
 }
 
 /// `x` between `low` and `high`; NaN stays NaN.
