@@ -9,6 +9,8 @@
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 #include <calque/kernels/cpu/recurrence.hpp>
 
+#include <array>
+#include <cstddef>
 #include <type_traits>
 
 namespace calque {

@@ -74,21 +74,19 @@ private:
     /// The columns of a walk down all rows that leaves a few to another.
     static constexpr std::ptrdiff_t most_at_once = in_registers + thresholds::groups_left_to_a_walk * simd::width;
 
-    static constexpr int count_steps(auto&& is_counted) {
-        int count = 0;
-        for (int i = 0; i < reduction; ++i) {
-            count += is_counted(Group::steps()[i]) ? 1 : 0;
-        }
-        return count;
-    }
-    static constexpr int matrices = count_steps(
-        [](graph::step const& s) { return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns; });
+    static constexpr auto matrices = list_steps<reduction>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns;
+    });
+    static constexpr auto counted_or_once_a_row = list_steps<reduction>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        return s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns);
+    });
 
     /// Whether rows may be streams: little work on a few matrices, with nothing that a row has once.
-    static constexpr bool may_be_streams =
-        is_light() && matrices > 0 && matrices <= thresholds::streams_at_once && count_steps([](graph::step const& s) {
-            return s.index >= 0 || (s.varies_along_rows && !s.varies_along_columns);
-        }) == 0;
+    static constexpr bool may_be_streams = is_light() && matrices.size > 0 &&
+                                           matrices.size <= thresholds::streams_at_once &&
+                                           counted_or_once_a_row.size == 0;
 
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
@@ -97,7 +95,7 @@ private:
             return false;
         }
         std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(sizeof(T));
-        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices;
+        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices.size;
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
                (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
@@ -215,7 +213,7 @@ private:
         static constexpr std::ptrdiff_t panel_columns =
             thresholds::bytes_of_a_panel_of_streams / static_cast<std::ptrdiff_t>(sizeof(T));
         static constexpr std::ptrdiff_t rows_halved = thresholds::rows_of_streams_halved;
-        static constexpr int at_once = thresholds::streams_at_once / matrices; // rows
+        static constexpr int at_once = thresholds::streams_at_once / matrices.size; // rows
 
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {

@@ -148,6 +148,12 @@ private:
         });
     }
 
+    /// Where a row lies in the array that a step loads.
+    template <int I>
+    static CALQUE_INLINE auto const* array_of(arguments const& row) {
+        return static_cast<step_element<Group, I> const*>(row.leaves[step_v<Group, I>.leaf]);
+    }
+
     // ---- values that a row has once
 
     template <int Phase, bool PerRow>
@@ -162,8 +168,7 @@ private:
     CALQUE_INLINE auto load_or_compute_row_value(arguments const& row) {
         constexpr graph::step s = step_v<Group, I>;
         if constexpr (s.leaf >= 0) {
-            using T = step_element<Group, I>;
-            return simd::pack<T, 1>(*static_cast<T const*>(row.leaves[s.leaf]));
+            return simd::pack<step_element<Group, I>, 1>(*array_of<I>(row));
         } else if constexpr (s.index >= 0) {
             using T = step_element<Group, I>;
             return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(row.indices[s.index], row_).r[0][0]);
@@ -200,11 +205,8 @@ private:
     CALQUE_INLINE void prefetch_block(arguments const& row, std::ptrdiff_t j) const {
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
-            constexpr int leaf = step_v<Group, step>.leaf;
-            if constexpr (leaf >= 0) {
-                using T = step_element<Group, step>;
-                simd::prefetch<U * simd::width>(static_cast<T const*>(row.leaves[leaf]) + j,
-                                                thresholds::prefetched_bytes);
+            if constexpr (step_v<Group, step>.leaf >= 0) {
+                simd::prefetch<U * simd::width>(array_of<step>(row) + j, thresholds::prefetched_bytes);
             }
         });
     }
@@ -276,9 +278,7 @@ private:
         std::ptrdiff_t into_lines = 0;
         bool is_rewritten = false;
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template reads<Phase>.at[k];
-            constexpr int leaf = step_v<Group, step>.leaf;
-            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[leaf]);
+            auto const* const array = array_of<program::template reads<Phase>.at[k]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array + j);
             into_lines |= into_line;
             is_rewritten |= into_line != 0 && is_written<Phase>(row, array);
@@ -294,9 +294,7 @@ private:
         row_lines lines{row, {}};
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
-            constexpr int leaf = step_v<Group, step>.leaf;
-            auto const* const array = static_cast<step_element<Group, step> const*>(row.leaves[leaf]);
-            lines.offsets[leaf] = simd::line_offset(array + j);
+            lines.offsets[step_v<Group, step>.leaf] = simd::line_offset(array_of<step>(row) + j);
         });
         constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
         constexpr std::ptrdiff_t block = U * simd::width;
@@ -449,9 +447,7 @@ private:
             }
         }
         if constexpr (OneRow && reduces_lines<Phase>()) {
-            constexpr int step = program::template reads<Phase>.at[0];
-            auto const* const array =
-                static_cast<step_element<Group, step> const*>(row.leaves[step_v<Group, step>.leaf]);
+            auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % block; // a line may have several blocks
             if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
                 return reduce_lines<Phase>(wide, row, into_line);
