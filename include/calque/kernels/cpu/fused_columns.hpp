@@ -94,7 +94,8 @@ private:
         if (columns < thresholds::least_columns_of_streams) {
             return false;
         }
-        std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(sizeof(T));
+        constexpr dtype element = Group::steps()[matrices.at[0]].type;
+        std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(size_of(element));
         bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices.size;
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
