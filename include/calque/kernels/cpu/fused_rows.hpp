@@ -187,8 +187,13 @@ private:
         return plan.cost[phase] <= light;
     }
 
-    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short.
-    static constexpr int groups_of_phase(int phase) { return is_light(phase) ? 4 : 2; }
+    /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short. One
+    /// where leaves may have one element a row: what is in the registers of a group depends on the call, so that it is
+    /// copied there.
+    static constexpr int groups_of_phase(int phase) {
+        bool const is_copied = Broadcasts && !plan.reduces[phase];
+        return is_copied ? 1 : is_light(phase) ? 4 : 2;
+    }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
@@ -518,9 +523,11 @@ private:
             }
             if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
                 std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
-                CALQUE_ROLLED
-                for (std::ptrdiff_t j = first; j < end; j += simd::width) {
-                    run_block<Phase, false>(narrow, row, j, 0);
+                if constexpr (U != 1) {
+                    CALQUE_ROLLED
+                    for (std::ptrdiff_t j = first; j < end; j += simd::width) {
+                        run_block<Phase, false>(narrow, row, j, 0);
+                    }
                 }
                 if (end < columns_) { // no loop, for which compilers would keep a few addresses more
                     run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
