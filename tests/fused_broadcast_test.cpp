@@ -204,6 +204,35 @@ TEST_CASE("many rows of a few columns, of which some operands have one") {
         check(0.f);
         check(0.);
     }
+    for (std::size_t const rows : {18u, 128u, 131u, 300u, 500u}) { // what a row has once
+        for (std::size_t const columns : {1u, 2u, 3u, 7u, 8u, 10u, 16u, 17u, 24u, 31u, 47u, 65u, 80u, 81u}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            auto const check = [&]<class T>(T) {
+                xtensor<T, 2> const x = noise<T, 2>({rows, columns}, 1), columns_of_rows = noise<T, 2>({rows, 2}, 2);
+                xtensor<T, 2> column = noise<T, 2>({rows, 1}, 3), other = noise<T, 2>({rows, 1}, 4);
+                column(rows / 2, 0) = std::numeric_limits<T>::quiet_NaN();
+                other(rows - 1, 0) = std::numeric_limits<T>::infinity();
+                xtensor<T, 1> const row = noise<T, 1>({columns}, 5);
+                check_fused(affine, equal_bits, x, column, row);
+                check_fused(affine, equal_bits, x, column, other);
+                check_fused(affine, equal_bits, column, x, x);
+                check_fused(affine, equal_bits, row, column, other);
+                check_fused(affine, equal_bits, x, with_shape<dyn, 1>(column), with_shape<dyn, 1>(other));
+                check_fused(affine, equal_bits, with_shape<dyn, 1>(column), x, row);
+                check_fused(affine, equal_bits, x, xt::view(columns_of_rows, xt::all(), xt::range(1, 2)), row);
+                check_fused(chain, equal_bits, column, x);
+                check_fused(of_types, equal_bits, xtensor<int, 2>(T(100) * x), xtensor<bool, 2>(x > T(0)),
+                            xtensor<float, 2>(column));
+                check_fused(of_types, equal_bits, xtensor<int, 2>(T(100) * x), xtensor<bool, 2>(other > T(0)),
+                            xtensor<float, 2>(x));
+                check_fused(of_types, equal_bits, xtensor<std::int64_t, 2>(T(100) * column), xtensor<bool, 2>(x > T(0)),
+                            xtensor<float, 2>(x));
+            };
+            check(0.f);
+            check(0.);
+        }
+    }
     xtensor<float, 3> pixels = noise<float, 3>({20, 30, 3}, 1);
     xtensor<float, 1> const color = noise<float, 1>({3}, 2);
     check_fused(affine, equal_bits, pixels, color, color);

@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
+#include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -11,15 +12,21 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// Runs a row program with lanes along the columns. `Broadcasts`: leaves that vary along the columns for all that the
-/// compiler knows may have one element a row (`fused_arguments::broadcast_leaves`).
-template <class Group, bool Broadcasts = false>
+/// Whether leaves that vary along the columns for all that the compiler knows may have one element a row, or one for
+/// each of the rows that are joined to one. (Which do is in `fused_arguments::broadcast_leaves`.)
+enum class broadcast : std::uint8_t { none, rows, joined_rows };
+
+/// Runs a row program with lanes along the columns.
+template <class Group, broadcast Broadcast = broadcast::none>
 class fused_rows {
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
+    static constexpr bool Broadcasts = Broadcast != broadcast::none;
 
 public:
-    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+    using arguments = std::conditional_t<Broadcast == broadcast::joined_rows,
+                                         joined_arguments<Group::leaf_count, Group::result_count>,
+                                         fused_arguments<Group::leaf_count, Group::result_count>>;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -542,7 +549,7 @@ private:
         }
     }
 
-    /// Loads the one element that a row has of some leaves, though their steps vary along the columns.
+    /// Loads what a row has once of some leaves, though their steps vary along the columns.
     template <int Phase>
     CALQUE_INLINE void load_broadcast_elements([[maybe_unused]] arguments const& row) {
         if constexpr (Broadcasts) {
@@ -550,11 +557,32 @@ private:
                 constexpr int step = program::template reads<Phase>.at[k];
                 constexpr int leaf = step_v<Group, step>.leaf;
                 if constexpr (leaf >= 0) {
-                    using T = step_element<Group, step>;
-                    T const element = row.has_one_element(leaf) ? *static_cast<T const*>(row.leaves[leaf]) : T();
-                    row_.template at<step>() = simd::pack<T, 1>(element);
+                    using V = simd::pack<step_element<Group, step>, 1>;
+                    row_.template at<step>() = row.has_one_element(leaf) ? load_broadcast_element<step>(row) : V({});
                 }
             });
+        }
+    }
+
+    template <int I>
+    CALQUE_INLINE auto load_broadcast_element(arguments const& row) {
+        using T = step_element<Group, I>;
+        if constexpr (Broadcast == broadcast::joined_rows) {
+            return simd::pack<T, 1>::load(array_of<I>(row), row.rows_in_one);
+        } else {
+            return simd::pack<T, 1>(*array_of<I>(row));
+        }
+    }
+
+    /// The same for the columns from `j` on.
+    template <int Model, int U>
+    CALQUE_INLINE auto broadcast_elements(arguments const& row, int step, [[maybe_unused]] std::ptrdiff_t j) {
+        using T = step_element<Group, Model>;
+        auto& once = row_.template at<Model>(step);
+        if constexpr (Broadcast == broadcast::joined_rows && simd::has_elements_at<T>) {
+            return simd::elements_at<T, U>(once.r[0], row.places, j);
+        } else {
+            return widen<U>(once);
         }
     }
 
@@ -587,7 +615,7 @@ private:
                         simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
                 } else if constexpr (Broadcasts) {
                     if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
-                        column.template at<model>(step) = widen<U>(row_.template at<model>(step));
+                        column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     }

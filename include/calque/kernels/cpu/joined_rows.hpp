@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rows of a few columns, several of which are joined to one that fills registers: what all rows read is repeated.
+// Rows of a few columns, several of which are joined to one that fills registers: what all rows read is repeated, and
+// what each has once is in the lanes of a register.
 #pragma once
 
+#include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -12,13 +14,37 @@
 namespace calque {
 inline namespace v0 {
 namespace kernels {
+
+/// `Group`, whose leaves of one element a row vary along the columns, too.
+template <class Group>
+class joined_group : public Group {
+    struct step_array {
+        graph::step of[Group::step_count];
+
+        constexpr step_array() {
+            for (int i = 0; i < Group::step_count; ++i) {
+                graph::step& s = of[i] = Group::steps()[i];
+                s.varies_along_columns |= s.leaf >= 0 && s.varies_along_rows;
+                for (int k = 0; k < s.input_count; ++k) {
+                    s.varies_along_columns |= of[s.inputs[k]].varies_along_columns;
+                }
+            }
+        }
+    };
+    static constexpr step_array all{};
+
+public:
+    static constexpr graph::step const* steps() { return all.of; }
+};
+
 namespace detail {
 
-/// An array that has a value for each column: a leaf of a group, or a result.
+/// A leaf of a group, or a result.
 struct joined_array {
     int number = 0;
     bool is_result = false;
     bool varies_along_rows = false; // for all that the compiler knows
+    bool varies_along_columns = false;
     std::ptrdiff_t element_bytes = 0;
 };
 
@@ -28,11 +54,12 @@ struct argument_arrays {
     std::ptrdiff_t* leaf_row_strides;
     void** results;
     std::ptrdiff_t* result_row_strides;
+    std::uint64_t& broadcast_leaves;
 
     template <int Leaves, int Results>
     explicit argument_arrays(fused_arguments<Leaves, Results>& a)
         : leaves(a.leaves), leaf_row_strides(a.leaf_row_strides), results(a.results),
-          result_row_strides(a.result_row_strides) {}
+          result_row_strides(a.result_row_strides), broadcast_leaves(a.broadcast_leaves) {}
 };
 
 /// How many rows are one, so that they end where a register of `lanes` does, unless memory has room for so many only: a
@@ -58,48 +85,67 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 }
 
 /// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
-/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`.
+/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`. `places`:
+/// null if each leaf has a value for each column.
 ///
 /// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
                                                 std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
-                                                argument_arrays whole, argument_arrays rest, std::byte* memory) {
+                                                argument_arrays whole, argument_arrays rest, std::byte* memory,
+                                                row_places* places) {
+    auto const is_once_a_row = [&](joined_array const& x) {
+        return !x.is_result && (!x.varies_along_columns || (whole.broadcast_leaves >> x.number & 1) != 0);
+    };
     auto const is_repeated = [&](joined_array const& x) {
         return !x.is_result && (!x.varies_along_rows || whole.leaf_row_strides[x.number] == 0);
     };
-    std::ptrdiff_t repeated_bytes = 1, widest = 1; // there may be nothing to repeat
+    std::ptrdiff_t repeated_bytes = 1, widest = 1, once_bytes = 0; // there may be nothing to repeat
     for (joined_array const* x = arrays; x != arrays + count; ++x) {
-        repeated_bytes += is_repeated(*x) ? columns * x->element_bytes : 0;
         widest = std::max(widest, x->element_bytes);
-    }
-    std::ptrdiff_t const lanes = std::min<std::ptrdiff_t>(simd::width, 64 / widest); // of AVX-512
-    std::ptrdiff_t const at_once =
-        rows_to_join(rows, columns, wanted_columns, lanes, thresholds::bytes_of_repeated_rows / repeated_bytes);
-    std::ptrdiff_t const wide = at_once * columns;
-    std::ptrdiff_t const behind = (rows & -at_once) * columns;
-    for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
-        if (x->is_result) {
-            if (whole.result_row_strides[x->number] != columns) {
+        if (is_once_a_row(*x)) {
+            bool const suits = once_bytes == 0 || once_bytes == x->element_bytes;
+            if (places == nullptr || !suits || !row_places::suit(x->element_bytes) || !x->varies_along_rows) {
                 return 0;
             }
-            whole.result_row_strides[x->number] = wide;
-            rest.results[x->number] = static_cast<std::byte*>(rest.results[x->number]) + behind * x->element_bytes;
-            continue;
+            once_bytes = x->element_bytes;
+            whole.broadcast_leaves |= std::uint64_t{1} << x->number;
+        } else if (is_repeated(*x)) {
+            repeated_bytes += columns * x->element_bytes;
         }
-        std::ptrdiff_t& stride = whole.leaf_row_strides[x->number];
-        if (is_repeated(*x)) {
-            std::ptrdiff_t const bytes = wide * x->element_bytes;
+    }
+    std::ptrdiff_t const lanes = std::min<std::ptrdiff_t>(simd::width, 64 / widest); // of AVX-512
+    std::ptrdiff_t most = thresholds::bytes_of_repeated_rows / repeated_bytes;
+    if (once_bytes != 0) {
+        most = std::min(most, row_places::most_rows(once_bytes));
+    }
+    std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns, lanes, most);
+    if (once_bytes != 0 && !places->fill(at_once, columns, once_bytes)) {
+        return 0;
+    }
+    for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
+        bool const is_once = is_once_a_row(*x);
+        std::ptrdiff_t const elements = is_once ? 1 : columns; // of a row
+        std::ptrdiff_t const behind = (rows & -at_once) * elements * x->element_bytes;
+        std::ptrdiff_t& stride = x->is_result ? whole.result_row_strides[x->number] : whole.leaf_row_strides[x->number];
+        if (!is_once && is_repeated(*x)) {
+            std::ptrdiff_t const bytes = at_once * columns * x->element_bytes;
             repeat_bytes(whole.leaves[x->number], static_cast<std::size_t>(columns * x->element_bytes), memory,
                          static_cast<std::size_t>(bytes));
             whole.leaves[x->number] = rest.leaves[x->number] = memory;
             memory += bytes;
-        } else if (stride == columns) {
-            stride = wide;
-            rest.leaves[x->number] = static_cast<std::byte const*>(rest.leaves[x->number]) + behind * x->element_bytes;
-        } else {
+            continue;
+        }
+        if (stride != elements) {
             return 0;
         }
+        stride = at_once * elements;
+        if (x->is_result) {
+            rest.results[x->number] = static_cast<std::byte*>(rest.results[x->number]) + behind;
+        } else {
+            rest.leaves[x->number] = static_cast<std::byte const*>(rest.leaves[x->number]) + behind;
+        }
     }
+    rest.broadcast_leaves = whole.broadcast_leaves;
     return at_once;
 }
 
@@ -116,8 +162,9 @@ struct join_limits {
 };
 
 /// The rows of a call, pixels say, that do the same work on each column and lie without gaps: whole groups of them as
-/// rows of more columns, and those that remain.
-template <class Group>
+/// rows of more columns, and those that remain. `HasPlaces`: leaves may have one element a row, whether the compiler or
+/// only the call knows that.
+template <class Group, bool HasPlaces = false>
 class joined_rows {
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -128,9 +175,11 @@ public:
                    !(is_static(Group::rows) && Group::rows < limits.least_rows);
         for (int i = 0; i < steps; ++i) {
             graph::step const& s = Group::steps()[i];
-            may = may && s.index < 0 && !detail::is_reduction(s) && (s.varies_along_columns || !s.varies_along_rows);
+            bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
+            bool const has_places = HasPlaces && s.leaf >= 0 && s.result < 0;
+            may = may && s.index < 0 && !detail::is_reduction(s) && (!is_once_a_row || has_places);
         }
-        return may;
+        return may && (!HasPlaces || simd::has_elements_at<float>);
     }
 
     /// `wanted`: how many columns the joined rows should have, about: they have no more than that, or than the given
@@ -138,13 +187,15 @@ public:
     CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted)
         : whole(a), rest(a),
           at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, detail::argument_arrays(whole),
-                                    detail::argument_arrays(rest), memory_)) {}
+                                    detail::argument_arrays(rest), memory_, places_or_null())) {}
 
     /// Of so many rows, the joined ones, and how many remain behind them.
     CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows) const {
         return rows >> std::countr_zero(static_cast<std::size_t>(at_once));
     }
     CALQUE_INLINE std::ptrdiff_t rows_of_rest(std::ptrdiff_t rows) const { return rows & (at_once - 1); }
+
+    row_places const& places() const { return places_; }
 
     arguments whole;
     arguments rest;               // as the given ones, or as one row: what is repeated is so here too
@@ -159,17 +210,28 @@ private:
             for (int i = 0; i < Group::step_count; ++i) {
                 graph::step const& s = Group::steps()[i];
                 auto const bytes = static_cast<std::ptrdiff_t>(size_of(s.type));
-                if (s.leaf >= 0 && s.varies_along_columns) {
-                    of[count++] = {s.leaf, false, s.varies_along_rows, bytes};
+                if (s.leaf >= 0 && (s.varies_along_columns || s.varies_along_rows)) {
+                    of[count++] = {s.leaf, false, s.varies_along_rows, s.varies_along_columns, bytes};
                 }
                 if (s.result >= 0 && !detail::is_reduction(s)) {
-                    of[count++] = {s.result, true, true, bytes};
+                    of[count++] = {s.result, true, true, true, bytes};
                 }
             }
         }
     };
     static constexpr array_list arrays{};
 
+    struct nothing {};
+
+    CALQUE_INLINE row_places* places_or_null() {
+        if constexpr (HasPlaces) {
+            return &places_;
+        } else {
+            return nullptr;
+        }
+    }
+
+    [[no_unique_address]] std::conditional_t<HasPlaces, row_places, nothing> places_;
     alignas(64) std::byte memory_[thresholds::bytes_of_repeated_rows];
 };
 

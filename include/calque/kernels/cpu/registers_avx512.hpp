@@ -359,6 +359,12 @@ CALQUE_INLINE __m512d lookup(__m512d a, __m512d b, vec<std::int64_t, 8> index) {
     return _mm512_permutex2var_pd(a, bits_as<__m512i>(index), b);
 }
 
+/// The words of 32 bits at `index` of a register. Of an index the last 4 bits count.
+CALQUE_INLINE vec<std::int32_t, 16> words_at(vec<std::int32_t, 16> x, vec<std::int32_t, 16> index) {
+    return bits_as<vec<std::int32_t, 16>>(
+        _mm512_maskz_permutexvar_epi32(detail::all16, bits_as<__m512i>(index), bits_as<__m512i>(x)));
+}
+
 // A group of bools in memory: one byte each, 0 or 1.
 CALQUE_INLINE unsigned load_bools(bool const* p) {
     __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(p));

@@ -78,6 +78,11 @@ CALQUE_INLINE __m256 lookup(__m256 a, __m256 b, vec<std::int32_t, 8> index) {
     __m256 const is_in_b = bits_as<__m256>(_mm256_slli_epi32(lane, 28));
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, lane), _mm256_permutevar8x32_ps(b, lane), is_in_b);
 }
+
+/// The words of 32 bits at `index` of a register. Of an index the last 3 bits count.
+CALQUE_INLINE vec<std::int32_t, 8> words_at(vec<std::int32_t, 8> x, vec<std::int32_t, 8> index) {
+    return bits_as<vec<std::int32_t, 8>>(_mm256_permutevar8x32_epi32(bits_as<__m256i>(x), bits_as<__m256i>(index)));
+}
 #endif
 
 #if defined(__FMA__)

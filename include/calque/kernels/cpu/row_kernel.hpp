@@ -66,6 +66,16 @@ class row_kernel {
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
                                           joined_rows<Group>::may_join(Group::step_count, limits);
 
+    /// The same of rows that have something once, which the compiler knows or, where it may be so, only the call.
+    static constexpr bool may_have_places = [] {
+        bool may = MayBroadcast;
+        for (int i = 0; i < Group::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            may |= s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
+        }
+        return may && Group::leaf_count > 1 && joined_rows<Group, true>::may_join(Group::step_count, limits);
+    }();
+
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
@@ -92,7 +102,12 @@ public:
                                   std::ptrdiff_t columns) {
         if constexpr (MayBroadcast) {
             if (a.broadcast_leaves != 0) [[unlikely]] {
-                fused_rows<Group, true>::run(a, rows, columns);
+                if constexpr (may_have_places) {
+                    if (suit_places(rows, columns) && run_joined_with_places(a, rows, columns)) {
+                        return;
+                    }
+                }
+                fused_rows<Group, broadcast::rows>::run(a, rows, columns);
                 return;
             }
         }
@@ -104,6 +119,10 @@ public:
         }
         if constexpr (!OneRow && may_be_joined) {
             if (limits.suit(rows, columns) && run_joined(a, rows, columns)) {
+                return;
+            }
+        } else if constexpr (!OneRow && may_have_places) {
+            if (suit_places(rows, columns) && run_joined_with_places(a, rows, columns)) {
                 return;
             }
         }
@@ -127,6 +146,33 @@ private:
         }
         long_rows::run(joined.whole, joined.rows_of_whole(rows), joined.at_once * columns);
         long_rows::run(joined.rest, 1, joined.rows_of_rest(rows) * columns);
+        return true;
+    }
+
+    /// Whether such rows should be joined where they have something once. (Those that fill registers gain little.)
+    static constexpr bool suit_places(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        constexpr std::ptrdiff_t most = simd::register_count == 32
+                                            ? thresholds::most_columns_with_places
+                                            : thresholds::most_columns_with_places_of_16_registers;
+        bool const fill_registers = columns % simd::width == 0 && (traits.is_wide || columns > simd::width);
+        return limits.suit(rows, columns) && columns <= most && !fill_registers &&
+               rows >= thresholds::rows_of_a_column_with_places * columns;
+    }
+
+    /// The same where rows have something once.
+    static CALQUE_NOINLINE bool run_joined_with_places(arguments const& a, std::ptrdiff_t rows,
+                                                       std::ptrdiff_t columns) {
+        using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
+        joined_rows<Group, true> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
+        if (joined.at_once == 0) {
+            return false;
+        }
+        auto const* const words = joined.places().words();
+        std::ptrdiff_t const rest = joined.rows_of_rest(rows);
+        kernel::run({joined.whole, joined.at_once, words}, joined.rows_of_whole(rows), joined.at_once * columns);
+        if (rest != 0) {
+            kernel::run({joined.rest, rest, words}, 1, rest * columns);
+        }
         return true;
     }
 

@@ -118,6 +118,17 @@ inline constexpr std::ptrdiff_t most_columns_joined = 512;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 24 * kibibytes;
 
+/// The same where something has one element a row: from so many rows for each column on, since each call makes the
+/// table of which row a column is in. Measured row by row, as multiples of this, over 1000 rows: (x-w)*k with a column
+/// k 4 to 10 over 3 columns, 1.8 to 2.7 over 10 and 17, 1.1 to 1.3 over 33, 0.95 to 1.1 over 65; in double 2 to 3.5, 1.5
+/// to 2, 1.2 to 1.6, 1.1 to 1.5; x*k the same less 0.1 to 0.3; 0.9 over 100. With AVX2 4 to 6, 1.8 to 2.9, 1.1, 0.9; in
+/// double 2 to 3.5, 1.2 to 2, 1.1 to 1.7, 0.9 to 1.3. Over 150 rows 0.75 to 1.2 over 33 columns. (Written to memory for
+/// each column, with overlapping stores, such elements gained up to 15 columns and lost 1.1 to 1.6 from 17 on.)
+inline constexpr std::ptrdiff_t rows_of_a_column_with_places = 6;
+inline constexpr std::ptrdiff_t most_columns_with_places = 80;
+inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
+inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
+
 /// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of 8
 /// bytes and with AVX-512, or of two arrays, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means
 /// of squares, always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each
