@@ -240,13 +240,18 @@ private:
                                 static_cast<std::ptrdiff_t>(plan_.workspace_offset)});
     }
 
+    using transpose =
+        std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
+
+    /// The source of a copy, from the element `offset` on.
+    std::byte const* source_of(copy_plan const& c, std::ptrdiff_t offset) const {
+        return address(bases_, c.from) + offset * static_cast<std::ptrdiff_t>(c.element_bytes);
+    }
+
     /// A copy of these extents of its source, from the element `offset` on.
     void run_copy(copy_plan const& c, shape const& extents, std::ptrdiff_t offset) const {
-        using transpose =
-            std::conditional_t<Needs.orders, kernels::detail::transposition, kernels::detail::no_transposition>;
-        std::byte const* const from = address(bases_, c.from) + offset * static_cast<std::ptrdiff_t>(c.element_bytes);
         kernels::copy_strided<transpose>(extents, {address(bases_, c.to), contiguous_strides(extents)},
-                                         {from, c.from_steps}, c.element_bytes);
+                                         {source_of(c, offset), c.from_steps}, c.element_bytes);
     }
 
     CALQUE_NOINLINE void run_copies(int before_group) const {
@@ -258,15 +263,30 @@ private:
         }
     }
 
-    /// The copies for a part of a group: `n` indices of its divided axis, from `first` on.
-    void run_copies_of_part(int k, extent_t first, extent_t n) const {
+    /// Of the space of a group: `extent` indices of its divided axis, from `first` on, and so many columns.
+    struct space_part {
+        extent_t first;
+        extent_t extent;
+        std::ptrdiff_t first_column;
+        std::ptrdiff_t columns;
+    };
+
+    /// The copies for a part of a group.
+    void run_copies_of_part(int k, space_part const& part) const {
+        group_plan const& loops = plan_.groups[k];
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
-            if (c.before_group == k && c.is_by_parts) {
-                int const axis = plan_.groups[k].divided_axis;
+            if (c.before_group != k || !c.is_by_parts) {
+                continue;
+            }
+            if (loops.column_part != 0) {
+                std::byte const* const from = source_of(c, part.first + part.first_column * c.from_steps[1]);
+                transpose::run(from, part.columns, part.extent, c.from_steps[1], address(bases_, c.to),
+                               loops.column_part, static_cast<std::ptrdiff_t>(c.element_bytes));
+            } else {
                 shape extents = c.extents;
-                extents[axis] = n;
-                run_copy(c, extents, first * c.from_steps[axis]);
+                extents[loops.divided_axis] = part.extent;
+                run_copy(c, extents, part.first * c.from_steps[loops.divided_axis]);
             }
         }
     }
@@ -352,28 +372,39 @@ private:
     }
 
     /// Runs a kernel over parts of its divided axis, each after its copies. The axis is the first of the rows, or of
-    /// the columns if there is one row.
+    /// the columns if there is one row; parts of rows may be divided along the columns, too.
     template <int K, class Kernel>
     CALQUE_NOINLINE void run_in_parts(typename Kernel::arguments const& whole) const {
-        constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         bool const are_rows = loops.rows != 1;
         std::ptrdiff_t const each = (are_rows ? loops.rows : loops.columns) / loops.divided_extent;
-        bool is_by_parts[x.leaf_count == 0 ? 1 : x.leaf_count]{};
-        for (int i = 0; i < x.leaf_count; ++i) {
-            is_by_parts[i] = is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at);
-        }
+        std::ptrdiff_t const columns_at_once = loops.column_part != 0 ? loops.column_part : loops.columns;
         for (extent_t first = 0; first < loops.divided_extent; first += loops.part) {
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
-            run_copies_of_part(K, first, n);
-            typename Kernel::arguments a = whole;
-            kernels::move_to_row<group<K>>(a, are_rows ? first * each : 0);
-            kernels::move_to_column<group<K>>(a, are_rows ? 0 : first * each);
-            for (int i = 0; i < x.leaf_count; ++i) {
-                a.leaves[i] = is_by_parts[i] ? whole.leaves[i] : a.leaves[i];
+            if (!are_rows) {
+                run_part<K, Kernel>(whole, {first, n, first * each, n * each}, 0, 1);
+                continue;
             }
-            run_kernel<K, Kernel>(a, are_rows ? n * each : loops.rows, are_rows ? loops.columns : n * each);
+            for (std::ptrdiff_t column = 0; column < loops.columns; column += columns_at_once) {
+                std::ptrdiff_t const columns = std::min(columns_at_once, loops.columns - column);
+                run_part<K, Kernel>(whole, {first, n, column, columns}, first * each, n * each);
+            }
         }
+    }
+
+    template <int K, class Kernel>
+    CALQUE_INLINE void run_part(typename Kernel::arguments const& whole, space_part const& part,
+                                std::ptrdiff_t first_row, std::ptrdiff_t rows) const {
+        constexpr graph::group const& x = group<K>::description;
+        run_copies_of_part(K, part);
+        typename Kernel::arguments a = whole;
+        kernels::move_to_row<group<K>>(a, first_row);
+        kernels::move_to_column<group<K>>(a, part.first_column);
+        for (int i = 0; i < x.leaf_count; ++i) {
+            bool const is_copied = is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at);
+            a.leaves[i] = is_copied ? whole.leaves[i] : a.leaves[i];
+        }
+        run_kernel<K, Kernel>(a, rows, part.columns);
     }
 
     /// Whether a kernel over rows has one row in any call.

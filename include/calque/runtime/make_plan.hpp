@@ -299,7 +299,17 @@ private:
                 }
             }
         }
-        if (axes.may_merge_into_columns) {
+        if constexpr (Needs.copies && Needs.orders) {
+            if (x.kind == graph::group_kind::rows && plan.broadcast_leaves == 0 &&
+                are_made_by_blocks(first_copy, x, space, axes)) {
+                plan.column_part = kernels::thresholds::columns_of_a_transposed_block;
+                for (int i = first_leaf; i < end_leaf; ++i) {
+                    std::int64_t& row_step = steps[i - first_leaf][0];
+                    row_step = is_copied(first_copy, places[i - first_leaf]) ? plan.column_part : row_step;
+                }
+            }
+        }
+        if (axes.may_merge_into_columns && plan.column_part == 0) {
             while (axes.first_column > 0 &&
                    may_merge(axes.first_column - 1, axes, space, steps, varies.end() - steps.size())) {
                 --axes.first_column;
@@ -399,6 +409,31 @@ private:
         place = to;
     }
 
+    constexpr bool is_copied(int first_copy, location at) const {
+        bool is = false;
+        for (int i = first_copy; i < copies_.size(); ++i) {
+            is |= copies_[i].to.base == at.base && copies_[i].to.offset == at.offset;
+        }
+        return is;
+    }
+
+    /// Whether the copies for a group are made block by block, both rows and columns of them: large transpositions for
+    /// elementwise work on matrices. Tiles and kernel find a block in L1.
+    constexpr bool are_made_by_blocks(int first_copy, graph::group const& x, shape const& space,
+                                      axis_ranges const& axes) const {
+        bool const is_matrix = space.rank == 2 && axes.first_column == 1 && x.reduced_axes == 0;
+        bool are = is_matrix && space[1] >= kernels::thresholds::least_columns_of_transposed_blocks &&
+                   first_copy != copies_.size();
+        for (int i = first_copy; i < copies_.size(); ++i) {
+            copy_plan const& c = copies_[i];
+            bool const is_wide_enough = c.element_bytes == sizeof(float) || c.element_bytes == sizeof(double);
+            auto const bytes = space.size() * static_cast<std::ptrdiff_t>(c.element_bytes);
+            are = are && is_wide_enough && c.extents == space && c.from_steps[0] == 1 && space[0] > 1 &&
+                  bytes > kernels::thresholds::transposed_whole_bytes;
+        }
+        return are;
+    }
+
     /// Makes large copies for a group part by part along its first axis: a part is still in L1 or L2 when the kernel
     /// reads it, and takes the memory of the one before.
     constexpr void divide_copies(int first_copy, shape const& space, group_plan& plan) {
@@ -413,17 +448,27 @@ private:
                 bytes += c.extents.size() / space[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
             }
         }
-        namespace thresholds = kernels::thresholds;
-        if (bytes == 0 || bytes * space[axis] <= thresholds::copied_whole_bytes) {
+        bool const are_blocks = plan.column_part != 0;
+        if (bytes == 0 || (!are_blocks && bytes * space[axis] <= kernels::thresholds::copied_whole_bytes)) {
             return;
         }
-        extent_t const tiles = thresholds::copied_part_bytes / (bytes * thresholds::copied_part_rows);
+        extent_t const tiles = kernels::thresholds::copied_part_bytes / (bytes * kernels::thresholds::copied_part_rows);
         plan.divided_axis = axis;
         plan.divided_extent = space[axis];
-        plan.part = std::max(extent_t{1}, tiles) * thresholds::copied_part_rows;
+        plan.part = are_blocks ? rows_of_a_block(first_copy)
+                               : std::max(extent_t{1}, tiles) * kernels::thresholds::copied_part_rows;
         for (int i = first_copy; i < copies_.size(); ++i) {
             copies_[i].is_by_parts = is_along(copies_[i]);
         }
+    }
+
+    /// As many as a line of the source holds elements.
+    constexpr extent_t rows_of_a_block(int first_copy) const {
+        std::size_t bytes = sizeof(double);
+        for (int i = first_copy; i < copies_.size(); ++i) {
+            bytes = std::min(bytes, copies_[i].element_bytes);
+        }
+        return static_cast<extent_t>(64 / bytes);
     }
 
     /// Whether an axis may become one with the columns; `varies`: which of the leaves vary along these.

@@ -120,10 +120,11 @@ inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 24 * kibibytes;
 
 /// The same where something has one element a row: from so many rows for each column on, since each call makes the
 /// table of which row a column is in. Measured row by row, as multiples of this, over 1000 rows: (x-w)*k with a column
-/// k 4 to 10 over 3 columns, 1.8 to 2.7 over 10 and 17, 1.1 to 1.3 over 33, 0.95 to 1.1 over 65; in double 2 to 3.5, 1.5
-/// to 2, 1.2 to 1.6, 1.1 to 1.5; x*k the same less 0.1 to 0.3; 0.9 over 100. With AVX2 4 to 6, 1.8 to 2.9, 1.1, 0.9; in
-/// double 2 to 3.5, 1.2 to 2, 1.1 to 1.7, 0.9 to 1.3. Over 150 rows 0.75 to 1.2 over 33 columns. (Written to memory for
-/// each column, with overlapping stores, such elements gained up to 15 columns and lost 1.1 to 1.6 from 17 on.)
+/// k 4 to 10 over 3 columns, 1.8 to 2.7 over 10 and 17, 1.1 to 1.3 over 33, 0.95 to 1.1 over 65; in double 2 to 3.5,
+/// 1.5 to 2, 1.2 to 1.6, 1.1 to 1.5; x*k the same less 0.1 to 0.3; 0.9 over 100. With AVX2 4 to 6, 1.8 to 2.9, 1.1,
+/// 0.9; in double 2 to 3.5, 1.2 to 2, 1.1 to 1.7, 0.9 to 1.3. Over 150 rows 0.75 to 1.2 over 33 columns. (Written to
+/// memory for each column, with overlapping stores, such elements gained up to 15 columns and lost 1.1 to 1.6 from 17
+/// on.)
 inline constexpr std::ptrdiff_t rows_of_a_column_with_places = 6;
 inline constexpr std::ptrdiff_t most_columns_with_places = 80;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
@@ -284,6 +285,14 @@ inline constexpr std::ptrdiff_t blocks_of_joined_folds = 4;
 inline constexpr std::ptrdiff_t copied_whole_bytes = 16 * kibibytes;
 inline constexpr std::ptrdiff_t copied_part_bytes = 8 * kibibytes;
 inline constexpr std::ptrdiff_t copied_part_rows = 16;
+
+/// Transposed operands of elementwise work on matrices of at least so many columns go block by block, of as many rows
+/// as a line of the operand has elements and so many columns, if all of it is more than so many bytes (a block is no
+/// more). Measured in parts of whole rows, an AMD Zen 5: a + transpose(b) of 64x1000, 300x500 and 1000x1000 floats 1.15
+/// to 1.25, of 100x4096 1.35, of doubles 1.1 to 1.35, of 20x100 doubles 1.3 at once. Blocks of 2000x17 took 1.25.
+inline constexpr std::ptrdiff_t transposed_whole_bytes = 8 * kibibytes;
+inline constexpr std::ptrdiff_t columns_of_a_transposed_block = 128;
+inline constexpr std::ptrdiff_t least_columns_of_transposed_blocks = 64;
 
 /// Runs of so many bytes are copied in registers that begin to store where one is aligned, more and fewer by memcpy.
 /// Measured, always by memcpy, of arrays at 16 bytes past a line: 1.7 for 4000, 1.6 for 10,000 and 20,000, 1.0 from

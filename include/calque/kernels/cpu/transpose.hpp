@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/advance.hpp>
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/transpose_registers.hpp>
 
 #include <algorithm>
@@ -56,6 +57,7 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
         if (AllRows || i < rows) {
             if constexpr (AllColumns) {
                 r[i] = simd::load(from);
+                simd::keep_in_register(r[i]); // two permutations use it
             } else {
                 r[i] = simd::load_n(from, columns);
             }
