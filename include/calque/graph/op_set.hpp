@@ -98,6 +98,7 @@ struct op_info {
     int arity; // -1: any number
     int cost;
     bool takes_numbers;
+    bool uses_divider;
     bool is_unique;
     bool is_indexed;
     int first_shape_input;
@@ -118,7 +119,7 @@ struct op_tables;
 template <class... Ops>
 struct op_tables<op_list<Ops...>> {
     static constexpr op_info infos[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost,
-                                                       Ops::takes_numbers, Ops::is_unique, Ops::is_indexed,
+                                                       Ops::takes_numbers, Ops::uses_divider, Ops::is_unique, Ops::is_indexed,
                                                        Ops::first_shape_input, Ops::list_count}...};
     static constexpr op_rules rules[sizeof...(Ops)] = {{&Ops::infer_type, &Ops::infer}...};
 };

@@ -266,18 +266,32 @@ private:
         return bytes;
     }
 
+    /// What a phase computes for each column in the units that permute, too: divisions and roots have one of their own,
+    /// and what keeps NaN takes a mask instead of a blend where lines are loaded.
+    template <int Phase>
+    static constexpr int cost_beside_loads() {
+        int cost = 0;
+        for (int w = 0; w < program::template work<Phase>.size; ++w) {
+            int const step = program::template work<Phase>.at[w];
+            graph::op_info const& op = graph::info(Group::steps()[step].op);
+            int const most = op.uses_divider ? 1 : op.takes_numbers ? 2 : op.cost;
+            cost += Group::steps()[step].leaf >= 0 ? 0 : std::min(cost_of_step(Group::steps(), step), most);
+        }
+        return cost;
+    }
+
     /// Whether a phase may gain from loads in whole lines: several, which wait longer for two lines each than the
     /// arithmetic does for permutations beside it.
     template <int Phase>
     static constexpr bool may_gain_from_lines() {
-        constexpr int loads = program::template reads<Phase>.size; // each costs 1
-        return loads > 1 && plan.cost[Phase] < 3 * loads;
+        constexpr int loads = program::template reads<Phase>.size;
+        return loads > 1 && cost_beside_loads<Phase>() < 2 * loads;
     }
 
     /// Whether it does: with more arithmetic than loads only behind L1.
     template <int Phase>
     bool gains_from_lines() const {
-        constexpr bool is_arithmetic = plan.cost[Phase] > 2 * program::template reads<Phase>.size;
+        constexpr bool is_arithmetic = cost_beside_loads<Phase>() > program::template reads<Phase>.size;
         constexpr std::ptrdiff_t least =
             is_arithmetic ? thresholds::least_bytes_of_permuted_arithmetic / bytes_of_column<Phase>() : 0;
         return columns_ >= least && columns_ <= thresholds::most_columns_in_lines;
