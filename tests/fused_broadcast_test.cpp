@@ -204,6 +204,13 @@ TEST_CASE("many rows of a few columns, of which some operands have one") {
         check(0.f);
         check(0.);
     }
+    for (std::size_t const columns : {511u, 513u, 530u, 777u, 1024u}) { // rows that begin to store where lines begin
+        CAPTURE(columns);
+        check_fused(affine, equal_bits, noise<float, 2>({5, columns}, 1), noise<float, 1>({columns}, 2),
+                    noise<float, 2>({5, columns}, 3));
+    }
+    check_fused(affine, equal_bits, noise<double, 2>({900, 777}, 1), noise<double, 1>({777}, 2),
+                noise<double, 2>({900, 777}, 3));
     for (std::size_t const rows : {18u, 128u, 131u, 300u, 500u}) { // what a row has once
         for (std::size_t const columns : {1u, 2u, 3u, 7u, 8u, 10u, 16u, 17u, 24u, 31u, 47u, 65u, 80u, 81u}) {
             CAPTURE(rows);

@@ -367,6 +367,13 @@ private:
                program::template stores<Phase>.size != 0;
     }
 
+    /// Whether a light phase may do so in each of many rows, with AVX-512's registers, which are lines.
+    template <int Phase>
+    static constexpr bool aligns_stores_of_rows() {
+        return simd::has_line_loads(dtype::float32) && !Broadcasts && is_light(Phase) && !plan.reduces[Phase] &&
+               program::template stores<Phase>.size != 0;
+    }
+
     /// Runs the first columns of a phase, so that what it stores is aligned from there on. Returns where it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_unaligned(arguments const& row) {
@@ -469,6 +476,13 @@ private:
         }
         if constexpr (OneRow && aligns_light_stores<Phase>()) {
             if (columns_ >= thresholds::least_columns_aligned) {
+                begin = run_unaligned<Phase>(row);
+            }
+        }
+        if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
+            constexpr int stored = program::template stores<Phase>.at[0];
+            bool const pays = sizeof(step_element<Group, stored>) <= sizeof(float) || waits_for_memory_;
+            if (columns_ >= thresholds::least_columns_of_aligned_rows && pays) {
                 begin = run_unaligned<Phase>(row);
             }
         }
