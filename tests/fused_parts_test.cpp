@@ -34,8 +34,9 @@ inline constexpr auto row_programs = [](auto a, auto b) {
     auto const x = transpose(b);
     return std::tuple{softmax(a * x), calque::sum<1>(a - x), calque::argmax<1>(x), calque::mean(a + x)};
 };
+template <int Classes>
 inline constexpr auto places = [](auto labels, auto b) {
-    return transpose(b) * 2.f + calque::one_hot<float>(labels, 7);
+    return transpose(b) * 2.f + calque::one_hot<float>(labels, Classes);
 };
 inline constexpr auto of_three = [](auto a, auto b) {
     return std::tuple{a + calque::transpose<2, 0, 1>(b), calque::sum<-1>(a * calque::transpose<2, 0, 1>(b)),
@@ -106,7 +107,8 @@ TEST_CASE("rows of a transpose") {
 TEST_CASE("elements that are made from their places, and elements of 8 bytes") {
     for (std::size_t const rows : {900u, 1023u}) {
         auto const labels = noise<std::int32_t, 1>({rows}, 1);
-        check_fused(places, equal_bits, labels, noise<float, 2>({7, rows}, 2));
+        check_fused(places<7>, equal_bits, labels, noise<float, 2>({7, rows}, 2));
+        check_fused(places<150>, equal_bits, labels, noise<float, 2>({150, rows}, 2));
         check_fused(sums, equal_bits, noise<double, 2>({rows, 9}, 1), noise<double, 2>({9, rows}, 2));
     }
 }

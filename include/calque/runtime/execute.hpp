@@ -381,13 +381,10 @@ private:
         std::ptrdiff_t const columns_at_once = loops.column_part != 0 ? loops.column_part : loops.columns;
         for (extent_t first = 0; first < loops.divided_extent; first += loops.part) {
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
-            if (!are_rows) {
-                run_part<K, Kernel>(whole, {first, n, first * each, n * each}, 0, 1);
-                continue;
-            }
-            for (std::ptrdiff_t column = 0; column < loops.columns; column += columns_at_once) {
-                std::ptrdiff_t const columns = std::min(columns_at_once, loops.columns - column);
-                run_part<K, Kernel>(whole, {first, n, column, columns}, first * each, n * each);
+            std::ptrdiff_t const end = are_rows ? loops.columns : (first + n) * each;
+            for (std::ptrdiff_t column = are_rows ? 0 : first * each; column < end; column += columns_at_once) {
+                run_part<K, Kernel>(whole, {first, n, column, std::min(columns_at_once, end - column)},
+                                    are_rows ? first * each : 0, are_rows ? n * each : 1);
             }
         }
     }
