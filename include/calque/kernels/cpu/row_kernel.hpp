@@ -73,7 +73,8 @@ class row_kernel {
             graph::step const& s = Group::steps()[i];
             may |= s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
         }
-        return may && Group::leaf_count > 1 && joined_rows<Group, true>::may_join(Group::step_count, limits);
+        return may && Group::leaf_count > 1 && Group::step_count <= thresholds::steps_with_places &&
+               joined_rows<Group, true>::may_join(Group::step_count, limits);
     }();
 
 public:

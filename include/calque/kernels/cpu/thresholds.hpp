@@ -135,6 +135,10 @@ inline constexpr std::ptrdiff_t most_columns_with_places = 80;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
 
+/// Groups of so few steps have a kernel for that: tanh(a*b+c)*sigmoid(a)-0.5c of matrices takes 1.04 times the
+/// instructions to compile with it.
+inline constexpr int steps_with_places = 16;
+
 /// A row program of one walk runs with lanes along the rows below one group of columns for each of its reductions; of 8
 /// bytes and with AVX-512, or of two arrays, up to half a group. Measured of 100 and 1000 rows, sums, maxima and means
 /// of squares, always so below 3 groups: 1.1 to 1.5 over 20 to 28 columns, 1.4 to 2.7 over 32 to 47 (as long as each
