@@ -585,8 +585,9 @@ private:
                 constexpr int step = program::template reads<Phase>.at[k];
                 constexpr int leaf = step_v<Group, step>.leaf;
                 if constexpr (leaf >= 0) {
-                    using V = simd::pack<step_element<Group, step>, 1>;
-                    row_.template at<step>() = row.has_one_element(leaf) ? load_broadcast_element<step>(row) : V({});
+                    using T = step_element<Group, step>;
+                    simd::pack<T, 1> const none{T()};
+                    row_.template at<step>() = row.has_one_element(leaf) ? load_broadcast_element<step>(row) : none;
                 }
             });
         }
