@@ -119,8 +119,8 @@ struct op_tables;
 template <class... Ops>
 struct op_tables<op_list<Ops...>> {
     static constexpr op_info infos[sizeof...(Ops)] = {{Ops::name, Ops::accepts, Ops::kind, Ops::arity, Ops::cost,
-                                                       Ops::takes_numbers, Ops::uses_divider, Ops::is_unique, Ops::is_indexed,
-                                                       Ops::first_shape_input, Ops::list_count}...};
+                                                       Ops::takes_numbers, Ops::uses_divider, Ops::is_unique,
+                                                       Ops::is_indexed, Ops::first_shape_input, Ops::list_count}...};
     static constexpr op_rules rules[sizeof...(Ops)] = {{&Ops::infer_type, &Ops::infer}...};
 };
 

@@ -375,33 +375,30 @@ private:
     /// the columns if there is one row; parts of rows may be divided along the columns, too.
     template <int K, class Kernel>
     CALQUE_NOINLINE void run_in_parts(typename Kernel::arguments const& whole) const {
+        constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         bool const are_rows = loops.rows != 1;
         std::ptrdiff_t const each = (are_rows ? loops.rows : loops.columns) / loops.divided_extent;
+        bool is_by_parts[x.leaf_count == 0 ? 1 : x.leaf_count]{};
+        for (int i = 0; i < x.leaf_count; ++i) {
+            is_by_parts[i] = is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at);
+        }
         std::ptrdiff_t const columns_at_once = loops.column_part != 0 ? loops.column_part : loops.columns;
         for (extent_t first = 0; first < loops.divided_extent; first += loops.part) {
             extent_t const n = std::min(loops.part, loops.divided_extent - first);
             std::ptrdiff_t const end = are_rows ? loops.columns : (first + n) * each;
             for (std::ptrdiff_t column = are_rows ? 0 : first * each; column < end; column += columns_at_once) {
-                run_part<K, Kernel>(whole, {first, n, column, std::min(columns_at_once, end - column)},
-                                    are_rows ? first * each : 0, are_rows ? n * each : 1);
+                std::ptrdiff_t const columns = std::min(columns_at_once, end - column);
+                run_copies_of_part(K, {first, n, column, columns});
+                typename Kernel::arguments a = whole;
+                kernels::move_to_row<group<K>>(a, are_rows ? first * each : 0);
+                kernels::move_to_column<group<K>>(a, column);
+                for (int i = 0; i < x.leaf_count; ++i) {
+                    a.leaves[i] = is_by_parts[i] ? whole.leaves[i] : a.leaves[i];
+                }
+                run_kernel<K, Kernel>(a, are_rows ? n * each : 1, columns);
             }
         }
-    }
-
-    template <int K, class Kernel>
-    CALQUE_INLINE void run_part(typename Kernel::arguments const& whole, space_part const& part,
-                                std::ptrdiff_t first_row, std::ptrdiff_t rows) const {
-        constexpr graph::group const& x = group<K>::description;
-        run_copies_of_part(K, part);
-        typename Kernel::arguments a = whole;
-        kernels::move_to_row<group<K>>(a, first_row);
-        kernels::move_to_column<group<K>>(a, part.first_column);
-        for (int i = 0; i < x.leaf_count; ++i) {
-            bool const is_copied = is_copied_by_parts(K, plan_.leaves[x.first_leaf + i].at);
-            a.leaves[i] = is_copied ? whole.leaves[i] : a.leaves[i];
-        }
-        run_kernel<K, Kernel>(a, rows, part.columns);
     }
 
     /// Whether a kernel over rows has one row in any call.

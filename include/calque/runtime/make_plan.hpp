@@ -448,15 +448,16 @@ private:
                 bytes += c.extents.size() / space[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
             }
         }
+        namespace thresholds = kernels::thresholds;
         bool const are_blocks = plan.column_part != 0;
-        if (bytes == 0 || (!are_blocks && bytes * space[axis] <= kernels::thresholds::copied_whole_bytes)) {
+        if (bytes == 0 || (!are_blocks && bytes * space[axis] <= thresholds::copied_whole_bytes)) {
             return;
         }
-        extent_t const tiles = kernels::thresholds::copied_part_bytes / (bytes * kernels::thresholds::copied_part_rows);
+        extent_t const tiles = thresholds::copied_part_bytes / (bytes * thresholds::copied_part_rows);
         plan.divided_axis = axis;
         plan.divided_extent = space[axis];
         plan.part = are_blocks ? rows_of_a_block(first_copy)
-                               : std::max(extent_t{1}, tiles) * kernels::thresholds::copied_part_rows;
+                               : std::max(extent_t{1}, tiles) * thresholds::copied_part_rows;
         for (int i = first_copy; i < copies_.size(); ++i) {
             copies_[i].is_by_parts = is_along(copies_[i]);
         }

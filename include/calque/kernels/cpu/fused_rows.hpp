@@ -274,7 +274,7 @@ private:
         for (int w = 0; w < program::template work<Phase>.size; ++w) {
             int const step = program::template work<Phase>.at[w];
             graph::op_info const& op = graph::info(Group::steps()[step].op);
-            int const most = op.uses_divider ? 1 : op.takes_numbers ? 2 : op.cost;
+            int const most = plan.loads(step, Phase) || op.uses_divider ? 1 : op.takes_numbers ? 2 : op.cost;
             cost += Group::steps()[step].leaf >= 0 ? 0 : std::min(cost_of_step(Group::steps(), step), most);
         }
         return cost;
