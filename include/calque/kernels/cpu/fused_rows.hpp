@@ -239,10 +239,14 @@ private:
         return suits;
     }
 
-    /// A row, and where in its lines each array lies.
+    /// A row, and where in its lines each array lies, but for one that begins in one.
+    template <int AlignedLeaf>
     struct row_lines : arguments {
+        static constexpr int aligned_leaf = AlignedLeaf;
+
         simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
     };
+    static constexpr int no_leaf = -1;
 
     /// Whether a phase stores to an array that begins at an address.
     template <int Phase>
@@ -314,17 +318,15 @@ private:
 
     /// Runs the whole blocks of a phase from column `j` on, all but the last, with loads in whole lines. Returns where
     /// it ended.
-    template <int Phase>
-    CALQUE_INLINE std::ptrdiff_t run_blocks_in_lines(arguments const& row, std::ptrdiff_t j) {
-        using T = step_element<Group, program::template stores<Phase>.at[0]>;
-        row_lines lines{row, {}};
+    template <int Phase, int AlignedLeaf = no_leaf, int U>
+    CALQUE_INLINE std::ptrdiff_t run_blocks_in_lines(step_registers<Group, U>& wide, arguments const& row,
+                                                     std::ptrdiff_t j) {
+        row_lines<AlignedLeaf> lines{row, {}};
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             lines.offsets[step_v<Group, step>.leaf] = simd::line_offset(array_of<step>(row) + j);
         });
-        constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // each array's lines are in registers
         constexpr std::ptrdiff_t block = U * simd::width;
-        step_registers<Group, U> wide;
         CALQUE_ROLLED
         for (; j + block + simd::width <= columns_; j += block) {
             run_block<Phase, false>(wide, lines, j, 0);
@@ -354,7 +356,10 @@ private:
         }
         if constexpr (may_gain_from_lines<Phase>()) {
             if (in_lines) {
-                return run_blocks_in_lines<Phase>(row, j);
+                using T = step_element<Group, stored>;
+                constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // lines are in registers
+                step_registers<Group, U> wide;
+                return run_blocks_in_lines<Phase>(wide, row, j);
             }
         }
         return j;
@@ -390,12 +395,46 @@ private:
         return unaligned;
     }
 
+    /// Whether the reductions of a phase are sums.
+    template <int Phase>
+    static constexpr bool are_sums() {
+        auto const& reductions = program::template reductions<Phase>;
+        bool are = true;
+        for (int k = 0; k < reductions.size; ++k) {
+            are &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
+        }
+        return are;
+    }
+
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
     template <int Phase>
     static constexpr bool reduces_lines() {
         auto const& read = program::template reads<Phase>;
         return prefetches(Phase) && !plan.counts[Phase] && !Broadcasts && program::template stores<Phase>.size == 0 &&
                read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
+    }
+
+    /// Whether a row is long enough for that: what looks for NaN waits for its loads less.
+    template <int Phase>
+    bool gains_from_reducing_lines() const {
+        using T = step_element<Group, program::template reads<Phase>.at[0]>;
+        constexpr std::ptrdiff_t least_bytes = !simd::has_line_loads(dtype::float32)
+                                                   ? thresholds::least_bytes_reduced_in_lines_by_memory
+                                               : are_sums<Phase>() ? thresholds::least_bytes_summed_in_lines
+                                                                   : thresholds::least_bytes_reduced_in_lines;
+        return columns_ >= least_bytes / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
+    }
+
+    /// Whether the other one of two arrays may be loaded in whole lines then.
+    template <int Phase>
+    static constexpr bool reduces_two_in_lines() {
+        auto const& read = program::template reads<Phase>;
+        bool suits = read.size == 2 && may_gain_from_lines<Phase>();
+        for (int k = 0; k < read.size; ++k) {
+            graph::step const& s = Group::steps()[read.at[k]];
+            suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
+        }
+        return suits;
     }
 
     /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
@@ -410,12 +449,23 @@ private:
         std::ptrdiff_t const end = columns_ / block * block;
         std::ptrdiff_t const first = block - into_line;
         run_block<Phase, false, kept_lanes::first>(accumulators, row, 0, static_cast<int>(first));
-        rotate_reductions<Phase>(accumulators, first);
+        rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
+            return simd::rotate_right(x, n);
+        });
+        std::ptrdiff_t j = first;
+        if constexpr (reduces_two_in_lines<Phase>()) {
+            if (columns_ <= thresholds::most_columns_in_lines) {
+                j = run_blocks_in_lines<Phase, step_v<Group, program::template reads<Phase>.at[0]>.leaf>(accumulators,
+                                                                                                         row, j);
+            }
+        }
         CALQUE_ROLLED
-        for (std::ptrdiff_t j = first; j + block <= end; j += block) {
+        for (; j + block <= end; j += block) {
             run_block<Phase, false>(accumulators, row, j, 0);
         }
-        rotate_reductions<Phase>(accumulators, into_line);
+        rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
+            return simd::rotate_left(x, n);
+        });
         run_block<Phase, false, kept_lanes::others>(accumulators, row, end - block, static_cast<int>(first));
         return end;
     }
@@ -488,8 +538,8 @@ private:
         }
         if constexpr (OneRow && reduces_lines<Phase>()) {
             auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
-            std::ptrdiff_t const into_line = simd::place_in_line(array) % block; // a line may have several blocks
-            if (into_line != 0 && !waits_for_memory_ && columns_ >= thresholds::least_columns_reduced_in_lines) {
+            std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
+            if (into_line != 0 && gains_from_reducing_lines<Phase>()) {
                 return reduce_lines<Phase>(wide, row, into_line);
             }
         }
@@ -519,14 +569,8 @@ private:
 
     /// Whether such rows have a loop of their own, in which nothing asks again for each row: light sums. Measured
     /// without, over 16 to 47 columns: sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima 0.8 to 1.0.
-    static constexpr bool has_loop_of_short_rows = [] {
-        bool are_sums = plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts;
-        auto const& reductions = program::template reductions<0>;
-        for (int k = 0; k < reductions.size; ++k) {
-            are_sums &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
-        }
-        return are_sums;
-    }();
+    static constexpr bool has_loop_of_short_rows =
+        plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts && are_sums<0>();
 
     template <int Phase, bool OneRow, bool IsShort = false>
     CALQUE_INLINE void run_phase(arguments const& row) {
@@ -639,9 +683,13 @@ private:
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
                 auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
-                if constexpr (std::is_same_v<Row, row_lines>) {
-                    column.template at<model>(step) =
-                        simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
+                if constexpr (requires { Row::aligned_leaf; }) {
+                    if (leaf == Row::aligned_leaf) {
+                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                    } else {
+                        column.template at<model>(step) =
+                            simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
+                    }
                 } else if constexpr (Broadcasts) {
                     if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
                         column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
@@ -717,11 +765,11 @@ private:
         total = step_op<Group, Model>::combine(x, total);
     }
 
-    template <int Phase, int U>
-    static CALQUE_INLINE void rotate_reductions(step_registers<Group, U>& accumulators, std::ptrdiff_t n) {
+    template <int Phase, int U, class F>
+    static CALQUE_INLINE void rotate_reductions(step_registers<Group, U>& accumulators, std::ptrdiff_t n, F rotate) {
         program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             auto& total = accumulators.template at<step>();
-            total = simd::rotate(total, n);
+            total = rotate(total, n);
         });
     }
 

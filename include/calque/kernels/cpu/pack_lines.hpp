@@ -34,6 +34,28 @@ constexpr bool has_line_loads(dtype type) {
     return size_of(type) == 4 || size_of(type) == 8;
 }
 
+namespace detail {
+
+// The permutation that takes a register of elements `T` from two, from the `n`-th element of the first on.
+template <class T>
+CALQUE_INLINE __m512i permutation_from(std::ptrdiff_t n) {
+    using Index = unsigned_of<T>;
+    return bits_as<__m512i>(pack<Index, 1>::iota(0).r[0] + splat(static_cast<Index>(n)));
+}
+
+template <class T>
+CALQUE_INLINE reg<T> permute_two(reg<T> a, __m512i permutation, reg<T> b) {
+    auto const x = bits_as<__m512i>(a);
+    auto const y = bits_as<__m512i>(b);
+    if constexpr (sizeof(T) == 4) {
+        return bits_as<reg<T>>(_mm512_permutex2var_epi32(x, permutation, y));
+    } else {
+        return bits_as<reg<T>>(_mm512_permutex2var_epi64(x, permutation, y));
+    }
+}
+
+} // namespace detail
+
 /// Where an array lies in its cache lines, and the permutation that makes its elements of two of them.
 struct line_offset {
     std::ptrdiff_t elements;
@@ -42,11 +64,8 @@ struct line_offset {
     line_offset() = default;
 
     template <class T>
-    CALQUE_INLINE explicit line_offset(T const* p) : elements(place_in_line(p)) {
-        using Index = unsigned_of<T>;
-        auto const first = splat(static_cast<Index>(elements));
-        permutation = bits_as<__m512i>(pack<Index, 1>::iota(0).r[0] + first);
-    }
+    CALQUE_INLINE explicit line_offset(T const* p)
+        : elements(place_in_line(p)), permutation(detail::permutation_from<T>(elements)) {}
 };
 
 /// The elements from `p` on, which lies in its line as `offset` says. The lines must be readable to their ends, also
@@ -55,17 +74,13 @@ template <class T, int U>
 CALQUE_INLINE pack<T, U> load_lines(T const* p, line_offset const& offset) {
     constexpr int registers = pack<T, U>::registers;
     T const* const first = p - offset.elements;
-    __m512i line[registers + 1];
+    reg<T> line[registers + 1];
     unroll<registers + 1>([&](auto i) CALQUE_INLINE_LAMBDA {
-        line[i] = _mm512_loadu_si512(first + i * lanes<T>);
+        line[i] = load(first + i * lanes<T>);
         keep_in_register(line[i]);
     });
     return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
-        if constexpr (sizeof(T) == 4) {
-            return bits_as<reg<T>>(_mm512_permutex2var_epi32(line[i], offset.permutation, line[i + 1]));
-        } else {
-            return bits_as<reg<T>>(_mm512_permutex2var_epi64(line[i], offset.permutation, line[i + 1]));
-        }
+        return detail::permute_two<T>(line[i], offset.permutation, line[i + 1]);
     });
 }
 
@@ -90,6 +105,45 @@ CALQUE_INLINE pack<T, U> load_lines(T const* p, line_offset const&) {
 }
 
 #endif
+
+namespace detail {
+
+/// The registers of a pack from the `n`-th on, then those before it.
+template <int N, class T, int U>
+CALQUE_INLINE pack<T, U> rotate_registers(pack<T, U> const& x) {
+    return pack<T, U>::generate(
+        [&](auto i) CALQUE_INLINE_LAMBDA { return x.r[(i + N) % pack<T, U>::registers]; });
+}
+
+} // namespace detail
+
+/// The elements from the `n`-th on, at most the first of the second group, then those before it.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> rotate_left(pack<T, U> x, std::ptrdiff_t n) {
+#if CALQUE_AVX512
+    if constexpr (!std::same_as<T, bool> && has_line_loads(dtype_of<T>)) {
+        if (lanes<T> < width && n >= lanes<T>) {
+            x = detail::rotate_registers<1>(x);
+            n -= lanes<T>;
+        }
+        pack<T, U> const next = detail::rotate_registers<1>(x);
+        auto const permutation = detail::permutation_from<T>(n);
+        return pack<T, U>::generate(
+            [&](auto i) CALQUE_INLINE_LAMBDA { return detail::permute_two<T>(x.r[i], permutation, next.r[i]); });
+    }
+#endif
+    T elements[2 * pack<T, U>::size];
+    x.store(elements);
+    x.store(elements + pack<T, U>::size);
+    return pack<T, U>::load(elements + n);
+}
+
+/// The last `n` elements, at most as many as a group has, then those before them.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> rotate_right(pack<T, U> const& x, std::ptrdiff_t n) {
+    constexpr int registers_of_others = pack<T, U>::registers - pack<T, 1>::registers;
+    return rotate_left(detail::rotate_registers<registers_of_others>(x), width - n);
+}
 
 } // namespace simd
 } // namespace v0

@@ -237,15 +237,6 @@ struct pack<bool, U> {
     CALQUE_INLINE void stream(bool* p) const { store(p); }
 };
 
-/// The elements from the `n`-th on (0 <= n <= size), then those before it.
-template <class T, int U>
-CALQUE_INLINE pack<T, U> rotate(pack<T, U> const& x, std::ptrdiff_t n) {
-    T elements[2 * pack<T, U>::size];
-    x.store(elements);
-    x.store(elements + pack<T, U>::size);
-    return pack<T, U>::load(elements + n);
-}
-
 /// The element of the first lane.
 template <class T, int U>
 CALQUE_INLINE T first_element(pack<T, U> const& x) {

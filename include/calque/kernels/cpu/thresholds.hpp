@@ -82,10 +82,16 @@ inline constexpr std::ptrdiff_t least_bytes_of_permuted_arithmetic = 28 * kibiby
 /// 3000. Below, its 3 ns are more than it gains: 1.35 for x + 1 of 64.
 inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 
-/// Light reductions of all elements load from the beginning of a cache line on, if they are so many. Measured without,
-/// the sum of an array at 16 bytes past a line, on an Intel Xeon (L2 of 2 MiB): 0.92 for 4000, 1.15 for 10,000, 1.8 to
-/// 1.9 for 20,000 to 200,000, 1.5 for 400,000, 1.0 behind L2.
-inline constexpr std::ptrdiff_t least_columns_reduced_in_lines = 6144;
+/// Light reductions of one row of so many bytes load from the beginning of a cache line on, and the other one of two
+/// arrays in whole lines, as elementwise work does. Measured without, AVX-512, arrays at 16 bytes past a line: sums of
+/// 300 floats 0.93, of 1000 1.5, of 3000 to 6000 1.7, of doubles 1.15, 1.6 and 1.7; of x * y 1.1, 1.55 and 1.75, in
+/// double 1.15, 1.65, 1.7; behind L1 0.85 to 1.0. On an Intel Xeon (L2 of 2 MiB), sums of 20,000 to 200,000 1.8 to 1.9,
+/// of 400,000 1.5, 1.0 behind L2. Maxima 0.85 of 1000 floats, 1.03 of 3000, 1.15 of 10,000, of doubles 1.02, 1.13 and
+/// 1.25 (6000).
+inline constexpr std::ptrdiff_t least_bytes_summed_in_lines = 2 * kibibytes;
+inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 10 * kibibytes;
+/// Without AVX-512, where all of a reduction's totals change lanes by way of memory.
+inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_by_memory = 24 * kibibytes;
 
 /// Kernels of more steps are generated once, with masks, not a second time without: that halves their compile time, and
 /// they wait for arithmetic.
