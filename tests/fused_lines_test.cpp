@@ -30,6 +30,16 @@ inline constexpr auto sums = [](auto x, auto y) {
     return std::tuple{calque::sum(x * y), calque::max(x), calque::mean(y), calque::sum(calque::cast<double>(x))};
 };
 inline constexpr auto sum_of_double = [](auto x) { return calque::sum(x); };
+inline constexpr auto products = [](auto x, auto y) {
+    return std::tuple{calque::sum(x * y), calque::mean(square(y - x))};
+};
+inline constexpr auto sum_of_products = [](auto x, auto y) { return calque::sum(x * y); };
+inline constexpr auto three = [](auto x, auto y, auto z) { return calque::sum(x * y * z); };
+inline constexpr auto sum_of_mixed = [](auto x, auto y) {
+    return calque::sum(calque::cast<double>(x) * calque::cast<double>(y));
+};
+inline constexpr auto spread = [](auto x) { return calque::mean(square(x - calque::mean(x))); };
+inline constexpr auto farthest = [](auto x, auto y) { return calque::max(abs(x - y)); };
 inline constexpr auto extremes = [](auto i) { return std::tuple{calque::min(i), calque::sum(i)}; };
 inline constexpr auto next = [](auto x) { return x + 1; };
 
@@ -58,6 +68,29 @@ private:
     std::byte* memory_;
     std::span<T> elements_;
 };
+
+/// Checks that a program returns the same bits wherever its arrays of `n` elements `T...` begin in their lines.
+template <class... T, class F>
+void check_places(F const& program, std::size_t n) {
+    auto const f = calque::function(program);
+    auto const arrays_at = [&](std::size_t k) {
+        return [&]<unsigned... I>(std::integer_sequence<unsigned, I...>) {
+            return std::tuple{std::make_unique<placed<T>>(n, k * (2 * I + 1) % (64 / sizeof(T)), I)...};
+        }(std::make_integer_sequence<unsigned, sizeof...(T)>{});
+    };
+    std::apply(
+        [&](auto const&... x) {
+            tests::check_fused(program, tests::closeness{8, 4. * static_cast<double>(n)}, x->copy()...);
+        },
+        arrays_at(0));
+    auto const call = [&](auto const&... x) { return f(x->view()...); };
+    auto const expected = std::apply(call, arrays_at(0));
+    for (std::size_t k = 1; k < 16; ++k) {
+        CAPTURE(n);
+        CAPTURE(k);
+        CHECK(std::apply(call, arrays_at(k)) == expected);
+    }
+}
 
 } // namespace
 
@@ -130,7 +163,7 @@ TEST_CASE("sums of arrays that begin anywhere have the same bits") {
     auto const f = calque::function(sums);
     auto const of_double = calque::function(sum_of_double);
     auto const of_bytes = calque::function(extremes);
-    for (std::size_t const n : {6143u, 6144u, 6145u, 6207u, 6208u, 10000u}) {
+    for (std::size_t const n : {2559u, 2560u, 6143u, 6144u, 6145u, 6207u, 6208u, 10000u, 10305u, 24641u}) {
         placed<float> const x(n, 0, 1), y(n, 0, 2);
         placed<double> const d(n, 0, 3);
         placed<std::int8_t> const i(n, 0, 4);
@@ -157,6 +190,23 @@ TEST_CASE("sums of arrays that begin anywhere have the same bits") {
                 CHECK(of_bytes(shorts.view()) == expected_of_shorts);
             }
         }
+    }
+}
+
+TEST_CASE("sums of several arrays that begin anywhere have the same bits") {
+    for (std::size_t const n : {511u, 512u, 513u, 575u, 576u, 577u, 1000u, 2561u, 6000u, 6201u, 13001u}) {
+        check_places<float, float>(products, n);
+        check_places<double, double>(products, n);
+        check_places<float, float, float>(three, n);
+        check_places<double, double, double>(three, n);
+        check_places<float, double>(sum_of_mixed, n);
+        check_places<double, float>(sum_of_mixed, n);
+        check_places<std::int32_t, std::int32_t>(sum_of_products, n);
+        check_places<std::int64_t>(sum_of_double, n);
+        check_places<float>(spread, n);
+        check_places<double>(spread, n);
+        check_places<float, float>(farthest, n);
+        check_places<double, double>(farthest, n);
     }
 }
 

@@ -425,16 +425,19 @@ private:
         return columns_ >= least_bytes / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
     }
 
-    /// Whether the other one of two arrays may be loaded in whole lines then.
+    /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
     template <int Phase>
-    static constexpr bool reduces_two_in_lines() {
+    static constexpr bool reduces_others_in_lines() {
         auto const& read = program::template reads<Phase>;
-        bool suits = read.size == 2 && may_gain_from_lines<Phase>();
+        bool suits = may_gain_from_lines<Phase>();
+        int registers = 0;
         for (int k = 0; k < read.size; ++k) {
             graph::step const& s = Group::steps()[read.at[k]];
             suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
+            int const bytes = groups_of_phase(Phase) * simd::width * static_cast<int>(size_of(s.type));
+            registers += k == 0 ? 0 : bytes / static_cast<int>(simd::line_bytes) + 1;
         }
-        return suits;
+        return suits && registers <= thresholds::most_registers_of_reduced_lines;
     }
 
     /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
@@ -453,8 +456,8 @@ private:
             return simd::rotate_right(x, n);
         });
         std::ptrdiff_t j = first;
-        if constexpr (reduces_two_in_lines<Phase>()) {
-            if (columns_ <= thresholds::most_columns_in_lines) {
+        if constexpr (reduces_others_in_lines<Phase>()) {
+            if (columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>()) {
                 j = run_blocks_in_lines<Phase, step_v<Group, program::template reads<Phase>.at[0]>.leaf>(accumulators,
                                                                                                          row, j);
             }
