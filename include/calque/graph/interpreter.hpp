@@ -191,7 +191,7 @@ private:
             run_movement<Op>(s);
         } else {
             static_assert(std::is_same_v<Op, ops::matmul>, "calque: write here how to run the operation");
-            with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
+            with_number_type<Op>(s, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
         }
     }
 
@@ -213,7 +213,7 @@ private:
     template <class Op>
     static void run_identity(step const& s) {
         if constexpr (std::is_same_v<Op, ops::sum_to>) {
-            with_number_type(s.n.type, [&]<class T>() { detail::run_sum<T>(s.input(0), s.result); });
+            with_number_type<Op>(s, [&]<class T>() { detail::run_sum<T>(s.input(0), s.result); });
         } else {
             detail::gather(s.input(0), detail::broadcast_placement(s.input(0).extents, s.result.extents), s.result);
         }
@@ -232,7 +232,7 @@ private:
 
     template <class Op>
     static void run_reduction(step const& s) {
-        with_number_type(s.n.type, [&]<class T>() {
+        with_number_type<Op>(s, [&]<class T>() {
             if constexpr (std::is_same_v<Op, ops::sum>) {
                 detail::run_sum<T>(s.input(0), s.result);
             } else {
@@ -294,7 +294,7 @@ private:
             slice_lists const lists = slice_lists::unpack(s.n.attribute);
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
         } else if constexpr (std::is_same_v<Op, ops::batch_matmul>) {
-            with_number_type(s.n.type, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
+            with_number_type<Op>(s, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });
         } else if constexpr (std::is_same_v<Op, ops::literal_elements>) {
             with_type_of(s.n.type, [&]<class T>() {
                 for (extent_t i = 0; i < s.result.size(); ++i) {
@@ -305,7 +305,7 @@ private:
         } else if constexpr (std::is_base_of_v<ops::running_op, Op>) {
             auto const order = ops::running_order::unpack(s.n.attribute);
             tensor const* const factors = Op::arity == 2 ? s.inputs[0] : nullptr;
-            with_number_type(s.n.type, [&]<class T>() {
+            with_number_type<Op>(s, [&]<class T>() {
                 detail::run_recurrence<T>(factors, s.input(Op::arity - 1), order, s.result);
             });
         } else if constexpr (std::is_same_v<Op, ops::user_function>) {
@@ -345,24 +345,23 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::gather_rows>) {
             detail::run_gather_rows(s.input(0), s.input(1), s.result);
         } else if constexpr (std::is_same_v<Op, ops::segment_sum>) {
-            with_number_type(s.n.type,
-                             [&]<class T>() { detail::run_segment_sum<T>(s.input(0), s.input(1), s.result); });
+            with_number_type<Op>(s, [&]<class T>() { detail::run_segment_sum<T>(s.input(0), s.input(1), s.result); });
         } else if constexpr (std::is_base_of_v<ops::segment_fold, Op>) {
-            with_number_type(s.n.type,
-                             [&]<class T>() { detail::run_segment_fold<Op, T>(s.input(0), s.input(1), s.result); });
+            with_number_type<Op>(
+                s, [&]<class T>() { detail::run_segment_fold<Op, T>(s.input(0), s.input(1), s.result); });
         } else {
             static_assert(std::is_same_v<Op, ops::take_adjoint>, "calque: write here how to run the operation");
-            with_number_type(s.n.type, [&]<class T>() {
+            with_number_type<Op>(s, [&]<class T>() {
                 detail::run_take_adjoint<T>(s.input(0), s.input(1), static_cast<int>(s.n.attribute), s.result);
             });
         }
     }
 
-    /// `with_type_of` for sums: bool is cast for them, and numbers of two bytes.
-    template <class Fn>
-    static void with_number_type(dtype type, Fn fn) {
-        with_type_of(type, [&]<class T>() {
-            if constexpr (contains(dtype_set::numbers, dtype_of<T>)) {
+    /// `with_type_of` the result, for sums: bool is cast for them, and numbers of two bytes.
+    template <class Op, class Fn>
+    static void with_number_type(step const& s, Fn fn) {
+        with_type_of(s.n.type, [&]<class T>() {
+            if constexpr (contains(dtype_set::numbers, dtype_of<T>) && Uses::template contains<Op, void, T>) {
                 fn.template operator()<T>();
             }
         });
