@@ -3,6 +3,7 @@
 // do to them.
 #include "tensor_compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -60,6 +61,30 @@ TEST_CASE("maxima and minima: the bits, NaN and infinities") {
         check_fused(extremes, equal_bits, noise<std::int32_t, 2>({5, n}, 2));
     }
     check_fused(extremes, equal_bits, matrix(xt::full_like(noise<float, 2>({3, 20}, 1), -infinity)));
+}
+
+TEST_CASE_TEMPLATE("NaN anywhere in a row is its maximum and its minimum, also two of them", T, float, double) {
+    T const none = std::numeric_limits<T>::quiet_NaN();
+    auto const f = calque::function([](auto x) { return std::tuple{calque::max<-1>(x), calque::min<-1>(x)}; });
+    for (std::size_t const n : {64u, 130u, 300u}) {
+        xt::xtensor<T, 2> const without = noise<T, 2>({2, n}, 1);
+        auto const [greatest, least] = f(without);
+        for (std::size_t at = 0; at < n; ++at) {
+            for (std::size_t const distance : {0u, 8u, 16u, 24u, 64u}) { // in registers that are looked at together
+                CAPTURE(n);
+                CAPTURE(at);
+                CAPTURE(distance);
+                xt::xtensor<T, 2> x = without;
+                x(0, at) = none;
+                x(0, std::min(at + distance, n - 1)) = none;
+                auto const [highest, lowest] = f(x);
+                CHECK(std::isnan(highest(0)));
+                CHECK(std::isnan(lowest(0)));
+                CHECK(highest(1) == greatest(1));
+                CHECK(lowest(1) == least(1));
+            }
+        }
+    }
 }
 
 TEST_CASE_TEMPLATE("bounds that the compiler knows: the bits, NaN and signed zeros", T, float, double) {

@@ -395,17 +395,6 @@ private:
         return unaligned;
     }
 
-    /// Whether the reductions of a phase are sums.
-    template <int Phase>
-    static constexpr bool are_sums() {
-        auto const& reductions = program::template reductions<Phase>;
-        bool are = true;
-        for (int k = 0; k < reductions.size; ++k) {
-            are &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
-        }
-        return are;
-    }
-
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
     template <int Phase>
     static constexpr bool reduces_lines() {
@@ -414,15 +403,14 @@ private:
                read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
     }
 
-    /// Whether a row is long enough for that: what looks for NaN waits for its loads less.
+    /// Whether a row is long enough for that.
     template <int Phase>
     bool gains_from_reducing_lines() const {
         using T = step_element<Group, program::template reads<Phase>.at[0]>;
-        constexpr std::ptrdiff_t least_bytes = !simd::has_line_loads(dtype::float32)
-                                                   ? thresholds::least_bytes_reduced_in_lines_by_memory
-                                               : are_sums<Phase>() ? thresholds::least_bytes_summed_in_lines
-                                                                   : thresholds::least_bytes_reduced_in_lines;
-        return columns_ >= least_bytes / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
+        constexpr std::ptrdiff_t least = simd::has_line_loads(dtype::float32)
+                                             ? thresholds::least_bytes_reduced_in_lines
+                                             : thresholds::least_bytes_reduced_in_lines_by_memory;
+        return columns_ >= least / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
     }
 
     /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
@@ -572,8 +560,14 @@ private:
 
     /// Whether such rows have a loop of their own, in which nothing asks again for each row: light sums. Measured
     /// without, over 16 to 47 columns: sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima 0.8 to 1.0.
-    static constexpr bool has_loop_of_short_rows =
-        plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts && are_sums<0>();
+    static constexpr bool has_loop_of_short_rows = [] {
+        bool are_sums = plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts;
+        auto const& reductions = program::template reductions<0>;
+        for (int k = 0; k < reductions.size; ++k) {
+            are_sums &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
+        }
+        return are_sums;
+    }();
 
     template <int Phase, bool OneRow, bool IsShort = false>
     CALQUE_INLINE void run_phase(arguments const& row) {
@@ -765,7 +759,7 @@ private:
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
-        total = step_op<Group, Model>::combine(x, total);
+        total = combine_with_totals<step_op<Group, Model>>(x, total);
     }
 
     template <int Phase, int U, class F>

@@ -2,6 +2,7 @@
 // Reductions of a pack to one element, as a tree: groups first, then halves of a register. The order is fixed.
 #pragma once
 
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 
 #include <limits>
@@ -114,6 +115,41 @@ CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
     return detail::reduce_and_keep_nan(
         x, [](auto a, auto b) CALQUE_INLINE_LAMBDA { return minimum(a, b); },
         [](auto a, auto b) CALQUE_INLINE_LAMBDA { return min_or_second(a, b); });
+}
+
+namespace detail {
+
+// `x` and `total` two registers at a time, if there are so many that keep NaN.
+template <class T, int U, class Pairs, class Each>
+CALQUE_INLINE pack<T, U> fold_in_pairs(pack<T, U> x, pack<T, U> const& total, [[maybe_unused]] Pairs pairs, Each each) {
+#if CALQUE_AVX512
+    if constexpr (std::floating_point<T> && pack<T, U>::registers % 2 == 0) {
+        x = loaded_once(x);
+        unroll<pack<T, U>::registers / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
+            pairs(x.r[2 * i], total.r[2 * i], x.r[2 * i + 1], total.r[2 * i + 1]);
+        });
+        return x;
+    }
+#endif
+    return each(x, total);
+}
+
+} // namespace detail
+
+/// The greater ones of `x` and of totals whose lanes are all folded at last: NaN stays in one of them; what its lane had
+/// in another register is lost.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> max_into(pack<T, U> const& x, pack<T, U> const& total) {
+    return detail::fold_in_pairs(
+        x, total, [](auto&... registers) CALQUE_INLINE_LAMBDA { max_of_pairs(registers...); },
+        [](auto const& a, auto const& b) CALQUE_INLINE_LAMBDA { return maximum(a, b); });
+}
+/// The lesser ones.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> min_into(pack<T, U> const& x, pack<T, U> const& total) {
+    return detail::fold_in_pairs(
+        x, total, [](auto&... registers) CALQUE_INLINE_LAMBDA { min_of_pairs(registers...); },
+        [](auto const& a, auto const& b) CALQUE_INLINE_LAMBDA { return minimum(a, b); });
 }
 
 /// How many elements are set.

@@ -200,6 +200,18 @@ CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& ro
     return step_op<Group, Model>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
 }
 
+/// A reduction of `x` and of totals whose lanes `fold_pack` folds at last.
+template <class Op, class T, int U>
+CALQUE_INLINE simd::pack<T, U> combine_with_totals(simd::pack<T, U> const& x, simd::pack<T, U> const& totals) {
+    if constexpr (std::is_same_v<Op, graph::ops::reduce_max>) {
+        return simd::max_into(x, totals);
+    } else if constexpr (std::is_same_v<Op, graph::ops::reduce_min>) {
+        return simd::min_into(x, totals);
+    } else {
+        return Op::combine(x, totals);
+    }
+}
+
 /// The fold of all lanes of a pack by a reduction.
 template <class Op, class T, int U>
 CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {

@@ -88,10 +88,9 @@ inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 /// 3000 to 6000 1.75, of doubles 1.17, 1.3, 1.6 and 1.8; of x * y, (x - y)^2, |x - y| and x * y * z 1.0 to 1.05 of 300,
 /// 1.25 to 1.3 of 500, 1.4 to 1.55 of 1000, 1.5 to 1.75 of 3000, of doubles (two arrays) 1.2, 1.4, 1.65, 1.7. On an
 /// Intel Xeon (L2 of 2 MiB), sums of 20,000 to 200,000 1.8 to 1.9, of 400,000 1.5, 1.0 behind L2. Other arrays in lines
-/// behind L1: 1.0, of doubles 1.2 to 1.5. Maxima 0.85 of 1000 floats, 1.03 of 3000, 1.1 of 10,000, of doubles 1.0, 1.07
-/// and 1.2 (6000), but of |x - y| 1.05, 1.3 and 1.35 (5000 floats).
-inline constexpr std::ptrdiff_t least_bytes_summed_in_lines = 2 * kibibytes;
-inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 10 * kibibytes;
+/// behind L1: 1.0, of doubles 1.2 to 1.5. Maxima: 1.0 to 1.05 of 300, 1.1 of 1000 floats, 1.15 of 1000 doubles, of
+/// |x - y| 1.1 of 500, 1.17 of 1000, 1.2 of 2000.
+inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 2 * kibibytes;
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
 /// Without AVX-512, where all of a reduction's totals change lanes by way of memory.
