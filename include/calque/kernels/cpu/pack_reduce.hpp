@@ -119,36 +119,43 @@ CALQUE_INLINE T reduce_min(pack<T, U> const& x) {
 
 namespace detail {
 
-// `x` and `total` two registers at a time, if there are so many that keep NaN.
-template <class T, int U, class Pairs, class Each>
-CALQUE_INLINE pack<T, U> fold_in_pairs(pack<T, U> x, pack<T, U> const& total, [[maybe_unused]] Pairs pairs, Each each) {
-#if CALQUE_AVX512
+// Folds `x` into totals by pairs of registers if these keep NaN: with `first`, which looks for NaN in both, one, the
+// other with `second`; else with `each`.
+template <class T, int U, class First, class Second, class Each>
+CALQUE_INLINE pack<T, U> fold_pairs(pack<T, U> const& x, pack<T, U> const& totals, [[maybe_unused]] First first,
+                                    [[maybe_unused]] Second second, [[maybe_unused]] Each each) {
     if constexpr (std::floating_point<T> && pack<T, U>::registers % 2 == 0) {
-        x = loaded_once(x);
-        unroll<pack<T, U>::registers / 2>([&](auto i) CALQUE_INLINE_LAMBDA {
-            pairs(x.r[2 * i], total.r[2 * i], x.r[2 * i + 1], total.r[2 * i + 1]);
+        pack<T, U> once = x;
+        return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+            if constexpr (i % 2 == 0) {
+                keep_in_register(once.r[i]);
+                keep_in_register(once.r[i + 1]);
+                return first(once.r[i], totals.r[i], once.r[i + 1]);
+            } else {
+                return second(once.r[i], totals.r[i]);
+            }
         });
-        return x;
+    } else {
+        return each(x, totals);
     }
-#endif
-    return each(x, total);
 }
 
 } // namespace detail
 
-/// The greater ones of `x` and of totals whose lanes are all folded at last: NaN stays in one of them; what its lane had
-/// in another register is lost.
+/// The greater ones of `x` and of totals all of whose lanes are folded at last: NaN of two registers goes to one total.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> max_into(pack<T, U> const& x, pack<T, U> const& total) {
-    return detail::fold_in_pairs(
-        x, total, [](auto&... registers) CALQUE_INLINE_LAMBDA { max_of_pairs(registers...); },
+CALQUE_INLINE pack<T, U> max_into(pack<T, U> const& x, pack<T, U> const& totals) {
+    return detail::fold_pairs(
+        x, totals, [](auto a, auto b, auto c) CALQUE_INLINE_LAMBDA { return max_if_ordered(a, b, c); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return max_or_second(a, b); },
         [](auto const& a, auto const& b) CALQUE_INLINE_LAMBDA { return maximum(a, b); });
 }
 /// The lesser ones.
 template <class T, int U>
-CALQUE_INLINE pack<T, U> min_into(pack<T, U> const& x, pack<T, U> const& total) {
-    return detail::fold_in_pairs(
-        x, total, [](auto&... registers) CALQUE_INLINE_LAMBDA { min_of_pairs(registers...); },
+CALQUE_INLINE pack<T, U> min_into(pack<T, U> const& x, pack<T, U> const& totals) {
+    return detail::fold_pairs(
+        x, totals, [](auto a, auto b, auto c) CALQUE_INLINE_LAMBDA { return min_if_ordered(a, b, c); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return min_or_second(a, b); },
         [](auto const& a, auto const& b) CALQUE_INLINE_LAMBDA { return minimum(a, b); });
 }
 

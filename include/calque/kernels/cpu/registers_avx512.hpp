@@ -7,6 +7,8 @@
 #include <calque/kernels/cpu/registers.hpp>
 #include <calque/kernels/cpu/registers_x86_narrow.hpp>
 
+#include <cmath>
+
 #include <immintrin.h>
 
 namespace calque {
@@ -105,26 +107,17 @@ CALQUE_INLINE __m512d minimum(__m512d a, __m512d b) {
     return _mm512_mask_min_pd(a, _mm512_cmp_pd_mask(a, a, _CMP_ORD_Q), a, b);
 }
 
-// Of two registers each: where one of `a` and `c` is NaN both stay, so that they are looked at once.
-CALQUE_INLINE void max_of_pairs(__m512& a, __m512 b, __m512& c, __m512 d) {
-    __mmask16 const ordered = _mm512_cmp_ps_mask(a, c, _CMP_ORD_Q);
-    a = _mm512_mask_max_ps(a, ordered, a, b);
-    c = _mm512_mask_max_ps(c, ordered, c, d);
+CALQUE_INLINE __m512 max_if_ordered(__m512 a, __m512 b, __m512 c) {
+    return _mm512_mask_max_ps(_mm512_set1_ps(NAN), _mm512_cmp_ps_mask(a, c, _CMP_ORD_Q), a, b);
 }
-CALQUE_INLINE void max_of_pairs(__m512d& a, __m512d b, __m512d& c, __m512d d) {
-    __mmask8 const ordered = _mm512_cmp_pd_mask(a, c, _CMP_ORD_Q);
-    a = _mm512_mask_max_pd(a, ordered, a, b);
-    c = _mm512_mask_max_pd(c, ordered, c, d);
+CALQUE_INLINE __m512d max_if_ordered(__m512d a, __m512d b, __m512d c) {
+    return _mm512_mask_max_pd(_mm512_set1_pd(NAN), _mm512_cmp_pd_mask(a, c, _CMP_ORD_Q), a, b);
 }
-CALQUE_INLINE void min_of_pairs(__m512& a, __m512 b, __m512& c, __m512 d) {
-    __mmask16 const ordered = _mm512_cmp_ps_mask(a, c, _CMP_ORD_Q);
-    a = _mm512_mask_min_ps(a, ordered, a, b);
-    c = _mm512_mask_min_ps(c, ordered, c, d);
+CALQUE_INLINE __m512 min_if_ordered(__m512 a, __m512 b, __m512 c) {
+    return _mm512_mask_min_ps(_mm512_set1_ps(NAN), _mm512_cmp_ps_mask(a, c, _CMP_ORD_Q), a, b);
 }
-CALQUE_INLINE void min_of_pairs(__m512d& a, __m512d b, __m512d& c, __m512d d) {
-    __mmask8 const ordered = _mm512_cmp_pd_mask(a, c, _CMP_ORD_Q);
-    a = _mm512_mask_min_pd(a, ordered, a, b);
-    c = _mm512_mask_min_pd(c, ordered, c, d);
+CALQUE_INLINE __m512d min_if_ordered(__m512d a, __m512d b, __m512d c) {
+    return _mm512_mask_min_pd(_mm512_set1_pd(NAN), _mm512_cmp_pd_mask(a, c, _CMP_ORD_Q), a, b);
 }
 
 CALQUE_INLINE __m512 round_even(__m512 x) {

@@ -28,6 +28,19 @@ CALQUE_INLINE __m128d min_or_second(__m128d a, __m128d b) {
     return _mm_min_pd(a, b);
 }
 
+CALQUE_INLINE __m128 max_if_ordered(__m128 a, __m128 b, __m128 c) {
+    return _mm_or_ps(_mm_max_ps(a, b), _mm_cmpunord_ps(a, c)); // all bits set: NaN
+}
+CALQUE_INLINE __m128d max_if_ordered(__m128d a, __m128d b, __m128d c) {
+    return _mm_or_pd(_mm_max_pd(a, b), _mm_cmpunord_pd(a, c)); // all bits set: NaN
+}
+CALQUE_INLINE __m128 min_if_ordered(__m128 a, __m128 b, __m128 c) {
+    return _mm_or_ps(_mm_min_ps(a, b), _mm_cmpunord_ps(a, c)); // all bits set: NaN
+}
+CALQUE_INLINE __m128d min_if_ordered(__m128d a, __m128d b, __m128d c) {
+    return _mm_or_pd(_mm_min_pd(a, b), _mm_cmpunord_pd(a, c)); // all bits set: NaN
+}
+
 CALQUE_INLINE __m128 sqrt(__m128 x) {
     return _mm_sqrt_ps(x);
 }
@@ -48,6 +61,19 @@ CALQUE_INLINE __m256d max_or_second(__m256d a, __m256d b) {
 }
 CALQUE_INLINE __m256d min_or_second(__m256d a, __m256d b) {
     return _mm256_min_pd(a, b);
+}
+
+CALQUE_INLINE __m256 max_if_ordered(__m256 a, __m256 b, __m256 c) {
+    return _mm256_or_ps(_mm256_max_ps(a, b), _mm256_cmp_ps(a, c, _CMP_UNORD_Q)); // all bits set: NaN
+}
+CALQUE_INLINE __m256d max_if_ordered(__m256d a, __m256d b, __m256d c) {
+    return _mm256_or_pd(_mm256_max_pd(a, b), _mm256_cmp_pd(a, c, _CMP_UNORD_Q)); // all bits set: NaN
+}
+CALQUE_INLINE __m256 min_if_ordered(__m256 a, __m256 b, __m256 c) {
+    return _mm256_or_ps(_mm256_min_ps(a, b), _mm256_cmp_ps(a, c, _CMP_UNORD_Q)); // all bits set: NaN
+}
+CALQUE_INLINE __m256d min_if_ordered(__m256d a, __m256d b, __m256d c) {
+    return _mm256_or_pd(_mm256_min_pd(a, b), _mm256_cmp_pd(a, c, _CMP_UNORD_Q)); // all bits set: NaN
 }
 
 #endif
