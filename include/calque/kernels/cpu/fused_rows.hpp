@@ -194,12 +194,29 @@ private:
         return plan.cost[phase] <= light;
     }
 
+    /// Whether a group of some values is two registers.
+    static constexpr bool is_wide = [] {
+        bool is = false;
+        for (int i = 0; i < Group::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            is |= s.varies_along_columns && size_of(s.type) > sizeof(float);
+        }
+        return is;
+    }();
+
+    /// Whether 16 registers are few for a phase: it has several wide values at a time, not one that it folds, or one
+    /// function.
+    static constexpr bool is_crowded(int phase) {
+        return is_wide && simd::register_count != 32 && plan.cost[phase] > 1 &&
+               plan.cost[phase] <= thresholds::most_cost_of_crowded_phase;
+    }
+
     /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short. One
     /// where leaves may have one element a row: what is in the registers of a group depends on the call, so that it is
     /// copied there.
     static constexpr int groups_of_phase(int phase) {
         bool const is_copied = Broadcasts && !plan.reduces[phase];
-        return is_copied ? 1 : is_light(phase) ? 4 : 2;
+        return is_copied ? 1 : is_light(phase) && !is_crowded(phase) ? 4 : 2;
     }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
