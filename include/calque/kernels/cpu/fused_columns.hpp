@@ -40,8 +40,6 @@ private:
     static constexpr int reduction = step_count - 1;
     static constexpr int reduced = step_v<Group, reduction>.inputs[0];
     static constexpr std::ptrdiff_t rows_at_once = thresholds::rows_at_once;
-    static constexpr int groups_at_once = thresholds::groups_at_once;
-    static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
 
     using Op = step_op<Group, reduction>;
     using T = step_element<Group, reduction>;
@@ -55,6 +53,11 @@ private:
         }
         return result;
     }
+    static constexpr int groups_at_once =
+        is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum ? thresholds::groups_of_crowded_folds_at_once
+                                                                           : thresholds::groups_at_once;
+    static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
+
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
     static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }

@@ -194,20 +194,9 @@ private:
         return plan.cost[phase] <= light;
     }
 
-    /// Whether a group of some values is two registers.
-    static constexpr bool is_wide = [] {
-        bool is = false;
-        for (int i = 0; i < Group::step_count; ++i) {
-            graph::step const& s = Group::steps()[i];
-            is |= s.varies_along_columns && size_of(s.type) > sizeof(float);
-        }
-        return is;
-    }();
-
-    /// Whether 16 registers are few for a phase: it has several wide values at a time, not one that it folds, or one
-    /// function.
+    /// Whether registers are few for a phase: it has several values at a time, not one that it folds, or one function.
     static constexpr bool is_crowded(int phase) {
-        return is_wide && simd::register_count != 32 && plan.cost[phase] > 1 &&
+        return is_short_of_registers<Group> && plan.cost[phase] > 1 &&
                plan.cost[phase] <= thresholds::most_cost_of_crowded_phase;
     }
 

@@ -29,9 +29,9 @@ inline constexpr int light_phase = 8;
 inline constexpr int light_phase_of_32_registers = 16;
 inline constexpr int light_reducing_phase = 24;
 /// With 16 registers, of values that take two of them, 2 groups from a cost of 2 up to this one. Measured with 4, AVX2,
-/// doubles: a*b+c-0.5a 1.35 to 1.5, where(a > b, a, c) 1.25 to 1.4, a + b 1.0, int64 as double 1.65, sums of polynomials
-/// 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1, 1.0, -, 1.3,
-/// 1.15. With 2 at any cost, sums of exp(x) take 1.05 to 1.08, of tanh(x) 0.9, clang 19 1.06.
+/// doubles: a*b+c-0.5a 1.35 to 1.5, where(a > b, a, c) 1.25 to 1.4, a + b 1.0, int64 as double 1.65, sums of
+/// polynomials 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1, 1.0,
+/// -, 1.3, 1.15. With 2 at any cost, sums of exp(x) take 1.05 to 1.08, of tanh(x) 0.9, clang 19 1.06.
 inline constexpr int most_cost_of_crowded_phase = 12;
 inline constexpr int light_counting_phase = 60; // random words: two groups are one long chain of multiplications
 
@@ -245,6 +245,10 @@ inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
 /// (0.91 to 1.06 for 100 x 10000); with 32 rows 1.05 to 1.3 for 4000 x 4000.
 inline constexpr std::ptrdiff_t rows_at_once = 16;
 inline constexpr int groups_at_once = 4;
+/// With 16 registers, of values that take two of them, if there is more work than for a sum of x * y. Measured with 4,
+/// AVX2, doubles: sums of (x - row)^2 1.1 to 1.4, of (x - row) y 1.0 to 1.1, over 17 columns 2.0, over 32 0.8, of
+/// exp(x) 1.05 to 1.1, variance 1.0 to 1.2. With 2, sums of x and x * y over 32 columns take 1.2 and 1.3.
+inline constexpr int groups_of_crowded_folds_at_once = 2;
 
 /// So many rows and more are halved, for panels of so many columns, whose totals stay in L1. Of 50,000 rows that were
 /// not halved sums had errors of 53 eps of the sum of absolute values, and have 1 to 2 now; of 383 they have 1.
