@@ -30,8 +30,8 @@ inline constexpr int light_phase_of_32_registers = 16;
 inline constexpr int light_reducing_phase = 24;
 /// With 16 registers, of values that take two of them, 2 groups from a cost of 2 up to this one. Measured with 4, AVX2,
 /// doubles: a*b+c-0.5a 1.35 to 1.5, where(a > b, a, c) 1.25 to 1.4, a + b 1.0, int64 as double 1.65, sums of
-/// polynomials 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1, 1.0,
-/// -, 1.3, 1.15. With 2 at any cost, sums of exp(x) take 1.05 to 1.08, of tanh(x) 0.9, clang 19 1.06.
+/// polynomials 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1,
+/// 1.0, -, 1.3, 1.15. With 2 at any cost, sums of exp(x) take 1.05 to 1.08, of tanh(x) 0.9, clang 19 1.06.
 inline constexpr int most_cost_of_crowded_phase = 12;
 inline constexpr int light_counting_phase = 60; // random words: two groups are one long chain of multiplications
 
