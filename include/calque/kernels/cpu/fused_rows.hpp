@@ -371,18 +371,22 @@ private:
         return j;
     }
 
-    /// Whether a light phase may begin to store at a multiple of a register, where there are no loads in whole lines.
+    /// Whether a phase is elementwise work that waits for its loads and stores.
     template <int Phase>
-    static constexpr bool aligns_light_stores() {
-        return !simd::has_line_loads(dtype::float32) && is_light(Phase) && !plan.reduces[Phase] &&
-               program::template stores<Phase>.size != 0;
+    static constexpr bool only_moves() {
+        return is_light(Phase) && !plan.reduces[Phase] && program::template stores<Phase>.size != 0;
     }
 
-    /// Whether a light phase may do so in each of many rows, with AVX-512's registers, which are lines.
+    /// Whether such a phase may begin to store at a multiple of a register, where there are no loads in whole lines.
+    template <int Phase>
+    static constexpr bool aligns_light_stores() {
+        return !simd::has_line_loads(dtype::float32) && only_moves<Phase>();
+    }
+
+    /// Whether it may do so in each of many rows, whose registers can cross lines.
     template <int Phase>
     static constexpr bool aligns_stores_of_rows() {
-        return simd::has_line_loads(dtype::float32) && !Broadcasts && is_light(Phase) && !plan.reduces[Phase] &&
-               program::template stores<Phase>.size != 0;
+        return simd::width * sizeof(float) > 16 && !Broadcasts && only_moves<Phase>();
     }
 
     /// Runs the first columns of a phase, so that what it stores is aligned from there on. Returns where it ended.
@@ -528,7 +532,8 @@ private:
         }
         if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
             constexpr int stored = program::template stores<Phase>.at[0];
-            bool const pays = sizeof(step_element<Group, stored>) <= sizeof(float) || waits_for_memory_;
+            constexpr bool waits = simd::has_line_loads(dtype::float32);
+            bool const pays = sizeof(step_element<Group, stored>) <= sizeof(float) || waits_for_memory_ == waits;
             if (columns_ >= thresholds::least_columns_of_aligned_rows && pays) {
                 begin = run_unaligned<Phase>(row);
             }

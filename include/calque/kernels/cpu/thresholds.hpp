@@ -69,9 +69,11 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 inline constexpr std::ptrdiff_t least_columns_in_lines = 256;
 inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
 
-/// Of many rows each begins so from so many columns on, of doubles behind L2 only. Measured without, an AMD Zen 5, over
-/// 10 to 100 rows of floats: x+w, x*w+y 1.0 to 1.25 over 777, 0.95 to 1.25 over 1000, 1.05 to 1.1 over 4096;
-/// 1000x1000 1.03, in double 1.2; below 300 columns 0.75 to 1.0, doubles in L2 0.85 to 1.15.
+/// Of many rows each begins so from so many columns on, with AVX2, too; of doubles with AVX-512 behind L2 only, with
+/// AVX2 before it. Measured without, an AMD Zen 5, over 10 to 100 rows of floats: x+w, x*w+y 1.0 to 1.25 over 777, 0.95
+/// to 1.25 over 1000, 1.05 to 1.1 over 4096; 1000x1000 1.03, in double 1.2; below 300 columns 0.75 to 1.0, doubles in
+/// L2 0.85 to 1.15. AVX2: 1.2 to 1.3 over 513, 1.15 to 1.25 over 777, 0.9 to 1.5 over 1000, in double 1.1 to 1.25 over
+/// 513 and 777, 1.0 over 1000; below 400 columns 0.93 to 1.15; SSE 0.9 to 1.0.
 inline constexpr std::ptrdiff_t least_columns_of_aligned_rows = 512;
 
 /// Of work with more arithmetic than loads, arrays of so many bytes together; less is in L1, where it waits for the
