@@ -295,7 +295,7 @@ private:
     bool is_copied_by_parts(int k, location at) const {
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
-            if (c.before_group == k && c.is_by_parts && c.to.base == at.base && c.to.offset == at.offset) {
+            if (c.before_group == k && c.is_by_parts && c.to == at) {
                 return true;
             }
         }

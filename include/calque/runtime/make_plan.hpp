@@ -412,7 +412,7 @@ private:
     constexpr bool is_copied(int first_copy, location at) const {
         bool is = false;
         for (int i = first_copy; i < copies_.size(); ++i) {
-            is |= copies_[i].to.base == at.base && copies_[i].to.offset == at.offset;
+            is |= copies_[i].to == at;
         }
         return is;
     }

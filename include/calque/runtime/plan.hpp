@@ -21,6 +21,8 @@ namespace runtime {
 struct location {
     int base = -1;
     std::ptrdiff_t offset = 0; // bytes
+
+    constexpr bool operator==(location const&) const = default;
 };
 
 /// A stored value of one call: where it lies and how.

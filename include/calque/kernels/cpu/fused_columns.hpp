@@ -111,7 +111,7 @@ private:
     static constexpr join_limits limits =
         is_light() ? join_limits{thresholds::least_rows_of_light_joined_folds, most_light_columns}
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
-    static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits);
+    static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits, false);
 
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
 

@@ -85,14 +85,13 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 }
 
 /// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
-/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`. `places`:
-/// null if each leaf has a value for each column.
+/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`.
 ///
 /// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
                                                 std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
                                                 argument_arrays whole, argument_arrays rest, std::byte* memory,
-                                                row_places* places) {
+                                                row_places& places) {
     auto const is_once_a_row = [&](joined_array const& x) {
         return !x.is_result && (!x.varies_along_columns || (whole.broadcast_leaves >> x.number & 1) != 0);
     };
@@ -104,7 +103,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
         widest = std::max(widest, x->element_bytes);
         if (is_once_a_row(*x)) {
             bool const suits = once_bytes == 0 || once_bytes == x->element_bytes;
-            if (places == nullptr || !suits || !row_places::suit(x->element_bytes) || !x->varies_along_rows) {
+            if (!suits || !row_places::suit(x->element_bytes) || !x->varies_along_rows) {
                 return 0;
             }
             once_bytes = x->element_bytes;
@@ -119,7 +118,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
         most = std::min(most, row_places::most_rows(once_bytes));
     }
     std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns, lanes, most);
-    if (once_bytes != 0 && !places->fill(at_once, columns, once_bytes)) {
+    if (once_bytes != 0 && !places.fill(at_once, columns, once_bytes)) {
         return 0;
     }
     for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
@@ -162,24 +161,24 @@ struct join_limits {
 };
 
 /// The rows of a call, pixels say, that do the same work on each column and lie without gaps: whole groups of them as
-/// rows of more columns, and those that remain. `HasPlaces`: leaves may have one element a row, whether the compiler or
-/// only the call knows that.
-template <class Group, bool HasPlaces = false>
+/// rows of more columns, and those that remain.
+template <class Group>
 class joined_rows {
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
-    /// Whether the first `steps` of a group allow it: no value that a row has once, no elements that are counted.
-    static constexpr bool may_join(int steps, join_limits const& limits) {
+    /// Whether the first `steps` of a group allow it: no elements that are counted, and no value that a row has once,
+    /// but with `has_places` for leaves, whether the compiler or only the call knows which.
+    static constexpr bool may_join(int steps, join_limits const& limits, bool has_places) {
         bool may = !(is_static(Group::columns) && Group::columns > limits.most_columns) &&
                    !(is_static(Group::rows) && Group::rows < limits.least_rows);
         for (int i = 0; i < steps; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
-            bool const has_places = HasPlaces && s.leaf >= 0 && s.result < 0;
-            may = may && s.index < 0 && !detail::is_reduction(s) && (!is_once_a_row || has_places);
+            bool const has_place = has_places && s.leaf >= 0 && s.result < 0;
+            may = may && s.index < 0 && !detail::is_reduction(s) && (!is_once_a_row || has_place);
         }
-        return may && (!HasPlaces || simd::has_elements_at<float>);
+        return may && (!has_places || simd::has_elements_at<float>);
     }
 
     /// `wanted`: how many columns the joined rows should have, about: they have no more than that, or than the given
@@ -187,7 +186,7 @@ public:
     CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted)
         : whole(a), rest(a),
           at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, detail::argument_arrays(whole),
-                                    detail::argument_arrays(rest), memory_, places_or_null())) {}
+                                    detail::argument_arrays(rest), memory_, places_)) {}
 
     /// Of so many rows, the joined ones, and how many remain behind them.
     CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows) const {
@@ -221,17 +220,7 @@ private:
     };
     static constexpr array_list arrays{};
 
-    struct nothing {};
-
-    CALQUE_INLINE row_places* places_or_null() {
-        if constexpr (HasPlaces) {
-            return &places_;
-        } else {
-            return nullptr;
-        }
-    }
-
-    [[no_unique_address]] std::conditional_t<HasPlaces, row_places, nothing> places_;
+    row_places places_;
     alignas(64) std::byte memory_[thresholds::bytes_of_repeated_rows];
 };
 

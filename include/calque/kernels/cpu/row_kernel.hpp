@@ -56,7 +56,8 @@ class row_kernel {
     /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
     /// one row in memory.
     static constexpr bool has_kernel_of_one_row =
-        !is_static(rows_known) && traits.reductions == 0 && Group::step_count <= thresholds::steps_with_kernel_of_one_row;
+        !is_static(rows_known) && traits.reductions == 0 &&
+        Group::step_count <= thresholds::steps_with_kernel_of_one_row;
 
     static constexpr bool is_light = row_program<Group>::plan.cost[0] <= thresholds::light_phase;
     static constexpr join_limits limits{!is_light        ? thresholds::least_rows_joined
@@ -64,7 +65,7 @@ class row_kernel {
                                                          : thresholds::least_light_rows_joined,
                                         thresholds::most_columns_joined};
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
-                                          joined_rows<Group>::may_join(Group::step_count, limits);
+                                          joined_rows<Group>::may_join(Group::step_count, limits, false);
 
     /// The same of rows that have something once, which the compiler knows or, where it may be so, only the call.
     static constexpr bool may_have_places = [] {
@@ -74,7 +75,7 @@ class row_kernel {
             may |= s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
         }
         return may && Group::leaf_count > 1 && Group::step_count <= thresholds::steps_with_places &&
-               joined_rows<Group, true>::may_join(Group::step_count, limits);
+               joined_rows<Group>::may_join(Group::step_count, limits, true);
     }();
 
 public:
@@ -104,7 +105,7 @@ public:
         if constexpr (MayBroadcast) {
             if (a.broadcast_leaves != 0) [[unlikely]] {
                 if constexpr (may_have_places) {
-                    if (suit_places(rows, columns) && run_joined_with_places(a, rows, columns)) {
+                    if (suit_places(rows, columns) && run_joined<true>(a, rows, columns)) {
                         return;
                     }
                 }
@@ -119,11 +120,11 @@ public:
             }
         }
         if constexpr (!OneRow && may_be_joined) {
-            if (limits.suit(rows, columns) && run_joined(a, rows, columns)) {
+            if (limits.suit(rows, columns) && run_joined<false>(a, rows, columns)) {
                 return;
             }
         } else if constexpr (!OneRow && may_have_places) {
-            if (suit_places(rows, columns) && run_joined_with_places(a, rows, columns)) {
+            if (suit_places(rows, columns) && run_joined<true>(a, rows, columns)) {
                 return;
             }
         }
@@ -139,17 +140,6 @@ public:
     }
 
 private:
-    /// False if the rows cannot be joined.
-    static CALQUE_NOINLINE bool run_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        joined_rows<Group> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
-        if (joined.at_once == 0) {
-            return false;
-        }
-        long_rows::run(joined.whole, joined.rows_of_whole(rows), joined.at_once * columns);
-        long_rows::run(joined.rest, 1, joined.rows_of_rest(rows) * columns);
-        return true;
-    }
-
     /// Whether such rows should be joined where they have something once. (Those that fill registers gain little.)
     static constexpr bool suit_places(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         constexpr std::ptrdiff_t most = simd::register_count == 32
@@ -160,19 +150,24 @@ private:
                rows >= thresholds::rows_of_a_column_with_places * columns;
     }
 
-    /// The same where rows have something once.
-    static CALQUE_NOINLINE bool run_joined_with_places(arguments const& a, std::ptrdiff_t rows,
-                                                       std::ptrdiff_t columns) {
-        using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
-        joined_rows<Group, true> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
+    /// `HasPlaces`: rows may have something once. False if they cannot be joined.
+    template <bool HasPlaces>
+    static CALQUE_NOINLINE bool run_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        joined_rows<Group> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
         if (joined.at_once == 0) {
             return false;
         }
-        auto const* const words = joined.places().words();
-        std::ptrdiff_t const rest = joined.rows_of_rest(rows);
-        kernel::run({joined.whole, joined.at_once, words}, joined.rows_of_whole(rows), joined.at_once * columns);
-        if (rest != 0) {
-            kernel::run({joined.rest, rest, words}, 1, rest * columns);
+        auto const run = [&](arguments const& of, std::ptrdiff_t count, std::ptrdiff_t rows_in_one) {
+            if constexpr (HasPlaces) {
+                using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
+                kernel::run({of, rows_in_one, joined.places().words()}, count, rows_in_one * columns);
+            } else {
+                long_rows::run(of, count, rows_in_one * columns);
+            }
+        };
+        run(joined.whole, joined.rows_of_whole(rows), joined.at_once);
+        if (std::ptrdiff_t const rest = joined.rows_of_rest(rows); rest != 0) {
+            run(joined.rest, 1, rest);
         }
         return true;
     }
