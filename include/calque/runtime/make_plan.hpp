@@ -325,9 +325,10 @@ private:
         plan.rows = run_size(space, axes.first_row, axes.first_column);
         plan.outer_rank = axes.first_row;
         if constexpr (Needs.copies) {
-            bool const is_divisible = plan.rows != 1 || x.reduced_axes == 0;
-            if (x.kind == graph::group_kind::rows && is_divisible && plan.outer_rank == 0 &&
-                plan.broadcast_leaves == 0) {
+            bool const are_blocks = plan.column_part != 0; // which are divided in any case
+            bool const is_divisible = x.kind == graph::group_kind::rows && (plan.rows != 1 || x.reduced_axes == 0) &&
+                                      plan.outer_rank == 0 && plan.broadcast_leaves == 0;
+            if (are_blocks || is_divisible) {
                 divide_copies(first_copy, space, plan);
             }
         }
