@@ -532,8 +532,9 @@ private:
         }
         if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
             constexpr int stored = program::template stores<Phase>.at[0];
-            constexpr bool waits = simd::has_line_loads(dtype::float32);
-            bool const pays = sizeof(step_element<Group, stored>) <= sizeof(float) || waits_for_memory_ == waits;
+            constexpr bool is_narrow = sizeof(step_element<Group, stored>) <= sizeof(float);
+            constexpr bool pays_behind_l2 = simd::has_line_loads(dtype::float32); // else before it
+            bool const pays = is_narrow || waits_for_memory_ == pays_behind_l2;
             if (columns_ >= thresholds::least_columns_of_aligned_rows && pays) {
                 begin = run_unaligned<Phase>(row);
             }
