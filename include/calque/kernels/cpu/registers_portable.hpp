@@ -149,13 +149,13 @@ CALQUE_INLINE R min_or_second(R a, R b) {
 /// `max_or_second(a, b)`, but NaN where `a` or `c` is.
 template <class R>
 CALQUE_INLINE R max_if_ordered(R a, R b, R c) {
-    return (a == a) & (c == c) ? max_or_second(a, b) : splat(std::numeric_limits<element_of<R>>::quiet_NaN());
+    return ((a == a) & (c == c)) ? max_or_second(a, b) : splat(std::numeric_limits<element_of<R>>::quiet_NaN());
 }
 
 /// `min_or_second(a, b)`, but NaN where `a` or `c` is.
 template <class R>
 CALQUE_INLINE R min_if_ordered(R a, R b, R c) {
-    return (a == a) & (c == c) ? min_or_second(a, b) : splat(std::numeric_limits<element_of<R>>::quiet_NaN());
+    return ((a == a) & (c == c)) ? min_or_second(a, b) : splat(std::numeric_limits<element_of<R>>::quiet_NaN());
 }
 
 template <class R>
