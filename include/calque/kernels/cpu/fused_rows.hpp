@@ -413,7 +413,7 @@ private:
                read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
     }
 
-    /// Whether a row is long enough for that.
+    /// Whether a row is long enough for that, and not behind L2.
     template <int Phase>
     bool gains_from_reducing_lines() const {
         using T = step_element<Group, program::template reads<Phase>.at[0]>;

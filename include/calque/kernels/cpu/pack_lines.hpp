@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packs loaded as whole cache lines from an array that begins within one.
+// Packs loaded as whole cache lines from an array that begins within one, and totals that change lanes for that.
 //
 // A register that crosses from one line into the next takes two accesses, and the next register reads the second line
 // again. Read line by line and permuted, each line takes one. AVX-512 permutes two registers by any offset; without it

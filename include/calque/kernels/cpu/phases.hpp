@@ -56,6 +56,15 @@ constexpr std::ptrdiff_t count_turns(std::ptrdiff_t most, std::ptrdiff_t bytes_o
 
 } // namespace detail
 
+/// Whether a register has half a group of some value that varies along the columns.
+constexpr bool has_wide_values(graph::step const* steps, int count) {
+    bool has = false;
+    for (int i = 0; i < count; ++i) {
+        has |= steps[i].varies_along_columns && size_of(steps[i].type) > sizeof(float);
+    }
+    return has;
+}
+
 /// The instructions a pack of a step: one, if the operation takes numbers and has one.
 constexpr int cost_of_step(graph::step const* steps, int i) {
     graph::step const& s = steps[i];

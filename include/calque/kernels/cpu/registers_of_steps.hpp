@@ -5,6 +5,7 @@
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/math.hpp>
 #include <calque/kernels/cpu/pack.hpp>
+#include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
 namespace calque {
@@ -38,14 +39,8 @@ constexpr bool are_alike(graph::step const* steps, int i, int j) {
 
 /// Whether 16 registers are all that there are, and a pack of one group of some values takes two of them.
 template <class Group>
-inline constexpr bool is_short_of_registers = [] {
-    bool is_wide = false;
-    for (int i = 0; i < Group::step_count; ++i) {
-        graph::step const& s = Group::steps()[i];
-        is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
-    }
-    return is_wide && simd::register_count != 32;
-}();
+inline constexpr bool is_short_of_registers =
+    simd::register_count != 32 && has_wide_values(Group::steps(), Group::step_count);
 
 /// The dtypes of a group's steps, each once.
 template <class Group>

@@ -43,7 +43,8 @@ struct row_traits {
         : is_one_walk(plan.count == 1),
           most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
           is_costly(most_cost >= thresholds::costly_phase),
-          takes_turns(plan.takes_turns()) {
+          takes_turns(plan.takes_turns()),
+          is_wide(has_wide_values(steps, N)) {
         bool const folds_at_length = is_costly && !is_one_walk;
         int const fold = folds_at_length ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
         bool is_indexed = false;
@@ -55,7 +56,6 @@ struct row_traits {
             bool const is_hidden = is_one_walk && reductions > 0; // a fold behind the first one of a walk
             reductions += is_reduction;
             is_indexed |= s.index >= 0;
-            is_wide |= s.varies_along_columns && size_of(s.type) > sizeof(float);
             bool const is_operand = s.leaf >= 0 && s.varies_along_columns;
             int const tiles = (is_operand && s.varies_along_rows ? 1 : 0) + (plan.stored_in[i] >= 0 ? 1 : 0);
             moved += 2 * tiles;

@@ -100,7 +100,8 @@ inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 2 * kibibytes;
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
-/// Without AVX-512, where all of a reduction's totals change lanes by way of memory.
+/// Without AVX-512, where all of a reduction's totals change lanes by way of memory. Measured without, AVX2: sums of
+/// 6000 doubles and of their products 1.4.
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_by_memory = 24 * kibibytes;
 
 /// Kernels of more steps are generated once, with masks, not a second time without: that halves their compile time, and
