@@ -202,6 +202,50 @@ CALQUE_INLINE __m128d trunc(__m128d x) {
 }
 #endif
 
+namespace detail {
+
+// The first `words` words, as pieces of 2 and 1: the branches are the same in all rows.
+CALQUE_INLINE __m128i load_words(void const* p, int words) {
+    auto const* from = static_cast<unsigned char const*>(p);
+    if (words >= 4) {
+        return _mm_loadu_si128(static_cast<__m128i const*>(p));
+    }
+    if (words >= 2) {
+        __m128i const first = _mm_loadl_epi64(static_cast<__m128i const*>(p));
+        return words == 2 ? first : _mm_unpacklo_epi64(first, _mm_loadu_si32(from + 8));
+    }
+    return words == 1 ? _mm_loadu_si32(from) : _mm_setzero_si128();
+}
+
+CALQUE_INLINE void store_words(void* p, __m128i r, int words) {
+    if (words >= 4) {
+        _mm_storeu_si128(static_cast<__m128i*>(p), r);
+    } else if (words > 0) {
+        auto* to = static_cast<unsigned char*>(p);
+        if ((words & 2) != 0) {
+            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), r);
+            r = _mm_unpackhi_epi64(r, r);
+            to += 8;
+        }
+        if ((words & 1) != 0) {
+            _mm_storeu_si32(to, r);
+        }
+    }
+}
+
+} // namespace detail
+
+template <class T>
+    requires(sizeof(T) >= 4)
+CALQUE_INLINE reg<T> load_n(T const* p, int n) {
+    return bits_as<reg<T>>(detail::load_words(p, n * static_cast<int>(sizeof(T) / 4)));
+}
+template <class T>
+    requires(sizeof(T) >= 4)
+CALQUE_INLINE void store_n(T* p, std::type_identity_t<reg<T>> r, int n) {
+    detail::store_words(p, bits_as<__m128i>(r), n * static_cast<int>(sizeof(T) / 4));
+}
+
 template <class T>
     requires(sizeof(T) >= 4)
 CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
