@@ -3,6 +3,7 @@
 #include "tensor_compare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <new>
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace {
 
@@ -42,6 +44,9 @@ inline constexpr auto spread = [](auto x) { return calque::mean(square(x - calqu
 inline constexpr auto farthest = [](auto x, auto y) { return calque::max(abs(x - y)); };
 inline constexpr auto extremes = [](auto i) { return std::tuple{calque::min(i), calque::sum(i)}; };
 inline constexpr auto next = [](auto x) { return x + 1; };
+inline constexpr auto column_sums = [](auto x) { return std::tuple{calque::sum<0>(x), calque::sum<0>(x * x)}; };
+inline constexpr auto column_extremes = [](auto x) { return std::tuple{calque::max<0>(x), calque::min<0>(x)}; };
+inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<0>(x * y); };
 
 /// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
 template <class T>
@@ -58,6 +63,10 @@ public:
     ~placed() { ::operator delete(memory_, std::align_val_t{64}); }
 
     std::span<T> view() const { return elements_; }
+    auto rows(std::size_t columns) const {
+        std::array<std::size_t, 2> const shape{elements_.size() / columns, columns};
+        return xt::adapt(elements_.data(), elements_.size(), xt::no_ownership(), shape);
+    }
     xtensor<T, 1> copy() const {
         xtensor<T, 1> x = xtensor<T, 1>::from_shape({elements_.size()});
         std::copy(elements_.begin(), elements_.end(), x.begin());
@@ -225,5 +234,59 @@ TEST_CASE("NaN anywhere in an array that begins anywhere") {
         CHECK_FALSE(std::isnan(std::get<2>(f(x.view(), y.view()))));
         x.view()[at] = 1e30f;
         CHECK(std::get<1>(f(x.view(), y.view())) == 1e30f);
+    }
+}
+
+TEST_CASE_TEMPLATE("columns of matrices that begin anywhere have the same bits", T, float, double, std::int32_t,
+                   std::int8_t) {
+    auto const sums_of = calque::function(column_sums);
+    auto const extremes_of = calque::function(column_extremes);
+    auto const products_of = calque::function(column_products);
+    for (std::size_t const columns : {1u, 3u, 4u, 10u, 16u, 17u, 24u, 31u, 33u, 40u, 64u, 65u, 100u, 128u}) {
+        for (std::size_t const rows : {40u, 64u, 97u, 160u, 301u}) {
+            CAPTURE(columns);
+            CAPTURE(rows);
+            std::size_t const n = rows * columns;
+            tests::closeness const close{4, 4. * static_cast<double>(rows)};
+            placed<T> const x(n, 0, 1), y(n, 0, 2);
+            tests::check_fused(column_sums, close, xtensor<T, 2>(x.rows(columns)));
+            tests::check_fused(column_extremes, tests::equal_bits, xtensor<T, 2>(x.rows(columns)));
+            tests::check_fused(column_products, close, xtensor<T, 2>(x.rows(columns)), xtensor<T, 2>(y.rows(columns)));
+            auto const expected = sums_of(x.rows(columns));
+            auto const expected_extremes = extremes_of(x.rows(columns));
+            auto const expected_products = products_of(x.rows(columns), y.rows(columns));
+            for (std::size_t k = 1; k < 64 / sizeof(T); k += 5) {
+                CAPTURE(k);
+                placed<T> const here(n, k, 1), there(n, (3 * k) % 16, 2);
+                CHECK(sums_of(here.rows(columns)) == expected);
+                CHECK(extremes_of(here.rows(columns)) == expected_extremes);
+                CHECK(products_of(here.rows(columns), there.rows(columns)) == expected_products);
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("NaN anywhere in a matrix that begins anywhere", T, float, double) {
+    auto const f = calque::function(column_extremes);
+    for (std::size_t const columns : {8u, 17u, 33u, 48u}) {
+        for (std::size_t const place : {0u, 1u, 7u}) {
+            std::size_t const n = 150 * columns;
+            placed<T> const x(n, place, 1);
+            auto const [greatest, least] = f(x.rows(columns));
+            bool are_right = true;
+            for (std::size_t i = 0; i < n; ++i) {
+                T const element = std::exchange(x.view()[i], std::numeric_limits<T>::quiet_NaN());
+                auto const [greatest_now, least_now] = f(x.rows(columns));
+                for (std::size_t j = 0; j < columns; ++j) {
+                    bool const is_here = j == i % columns;
+                    are_right &= is_here ? std::isnan(greatest_now(j)) && std::isnan(least_now(j))
+                                         : greatest_now(j) == greatest(j) && least_now(j) == least(j);
+                }
+                x.view()[i] = element;
+            }
+            CAPTURE(columns);
+            CAPTURE(place);
+            CHECK(are_right);
+        }
     }
 }

@@ -2,9 +2,11 @@
 // The kernel of a fused group that reduces over rows: elementwise work, folded into one row of totals.
 #pragma once
 
+#include <calque/kernels/cpu/flat_rows.hpp>
 #include <calque/kernels/cpu/joined_rows.hpp>
 #include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
@@ -28,6 +30,12 @@ public:
     static constexpr int step_count = Group::step_count;
 
     static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (may_be_flat) {
+            if (are_flat(a, rows, columns)) {
+                fold_flat(a, rows, columns);
+                return;
+            }
+        }
         if constexpr (may_be_joined) {
             if (limits.suit(rows, columns) && columns % block != 0 && fold_joined(a, rows, columns)) {
                 return;
@@ -53,25 +61,28 @@ private:
         }
         return result;
     }
-    static constexpr int groups_at_once =
-        is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum ? thresholds::groups_of_crowded_folds_at_once
-                                                                           : thresholds::groups_at_once;
+    static constexpr int groups_at_once = is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum
+                                              ? thresholds::groups_of_crowded_folds_at_once
+                                              : thresholds::groups_at_once;
     static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
 
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
     static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }
+    /// Whether totals are extremes of what may be NaN, and two for each column share a look for it.
+    static constexpr bool keeps_nan = std::is_floating_point_v<T> && (std::is_same_v<Op, graph::ops::reduce_max> ||
+                                                                      std::is_same_v<Op, graph::ops::reduce_min>);
+    static constexpr bool folds_pairs = keeps_nan && simd::register_count == 32;
     /// Whether results depend on the order of rows.
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
-    static constexpr bool is_sum =
-        cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
+    static constexpr bool is_sum = cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
     static constexpr int groups_of_one_piece =
         simd::register_count == 32 ? thresholds::groups_of_one_piece : thresholds::groups_of_one_piece_of_16_registers;
     /// The groups of columns beside which one may walk down all rows.
     static constexpr int groups_in_registers = !is_light()                  ? 1
                                                : simd::register_count != 32 ? groups_at_once
-                                               : is_sum || !rounds ? thresholds::most_groups_in_registers
-                                                                   : thresholds::groups_in_registers;
+                                               : is_sum || !rounds          ? thresholds::most_groups_in_registers
+                                                                            : thresholds::groups_in_registers;
 
     static constexpr std::ptrdiff_t in_registers = groups_in_registers * simd::width;
     /// The columns of a walk down all rows that leaves a few to another.
@@ -87,9 +98,9 @@ private:
     });
 
     /// Whether rows may be streams: little work on a few matrices, with nothing that a row has once.
-    static constexpr bool may_be_streams = is_light() && matrices.size > 0 &&
-                                           matrices.size <= thresholds::streams_at_once &&
-                                           counted_or_once_a_row.size == 0;
+    static constexpr bool may_be_streams =
+        is_light() && matrices.size > 0 &&
+        matrices.size <= thresholds::streams_at_once&& counted_or_once_a_row.size == 0;
 
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
@@ -112,6 +123,49 @@ private:
         is_light() ? join_limits{thresholds::least_rows_of_light_joined_folds, most_light_columns}
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
     static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits, false);
+
+    /// Whether rows may be seen as one row of aligned registers: little work on matrices alone.
+    static constexpr bool may_be_flat = [] {
+        bool may = is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
+                   !(is_static(Group::columns) && Group::columns > thresholds::most_columns_of_flat_folds) &&
+                   !(is_static(Group::rows) && Group::rows < thresholds::least_rows_of_flat_folds);
+        for (int i = 0; i < reduction; ++i) {
+            graph::step const& s = Group::steps()[i];
+            may &= s.leaf < 0 || s.varies_along_rows || !s.varies_along_columns;
+        }
+        return may;
+    }();
+    static constexpr thresholds::flat_costs flat_costs =
+        simd::register_count == 32 ? (keeps_nan ? thresholds::flat_extremes : thresholds::flat_sums)
+        : keeps_nan                ? thresholds::flat_extremes_of_16_registers
+                                   : thresholds::flat_sums_of_16_registers;
+
+    /// The most and the least groups of a round that are folded at once.
+    static constexpr int most_flat_groups = folds_pairs && sizeof(T) > sizeof(float) ? groups_in_registers / 2
+                                                                                     : groups_in_registers;
+    static constexpr int least_flat_groups = (most_flat_groups + 1) / 2;
+
+    /// The most elements of rows that L1 has, as if none were narrower than 4 bytes: a round's totals have to fit, too.
+    static constexpr std::ptrdiff_t most_flat_elements = [] {
+        std::size_t bytes = 0;
+        for (int k = 0; k < matrices.size; ++k) {
+            bytes += std::max<std::size_t>(size_of(Group::steps()[matrices.at[k]].type), 4);
+        }
+        return matrices.size == 0 ? 0 : thresholds::most_bytes_of_flat_folds / static_cast<std::ptrdiff_t>(bytes);
+    }();
+    static_assert(2 * thresholds::most_bytes_of_flat_folds / 4 <=
+                  thresholds::most_rounds_of_flat_folds * thresholds::most_columns_of_flat_folds * simd::width);
+
+    /// Whether rows are seen so: they have no gaps, are in L1, and gain from it.
+    static CALQUE_INLINE bool are_flat(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        std::ptrdiff_t const elements = rows * columns;
+        bool may = rows >= thresholds::least_rows_of_flat_folds && columns <= thresholds::most_columns_of_flat_folds &&
+                   elements >= thresholds::least_elements_of_flat_folds && elements <= most_flat_elements;
+        unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            may &= a.leaf_row_strides[Group::steps()[matrices.at[k]].leaf] == columns;
+        });
+        return may && gains_from_flat_rows(rows, columns, most_flat_groups, flat_costs);
+    }
 
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
 
@@ -175,7 +229,7 @@ private:
         behind.results[0] = totals_behind;
         fold_halves<Way>(a, first, middle, columns);
         fold_halves<Way>(behind, middle, end, columns);
-        fold_totals(static_cast<T*>(a.results[0]), totals_behind, 1, columns);
+        fold_totals(static_cast<T*>(a.results[0]), static_cast<T*>(a.results[0]), totals_behind, 1, columns);
     }
 
     /// All rows of as many columns as registers hold.
@@ -249,16 +303,116 @@ private:
         }
     }
 
-    /// Folds rows of other totals into totals.
-    static CALQUE_NOINLINE void fold_totals(T* totals, T const* others, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
-            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
-            auto total = simd::pack<T, 1>::load(totals + j, n);
-            for (std::ptrdiff_t i = 0; i < rows; ++i) {
-                total = Op::combine(simd::pack<T, 1>::load(others + i * columns + j, n), total);
-            }
-            total.store(totals + j, n);
+    /// Folds rows of other totals with the first ones.
+    static CALQUE_NOINLINE void fold_totals(T* totals, T const* first, T const* others, std::ptrdiff_t rows,
+                                            std::ptrdiff_t columns) {
+        std::ptrdiff_t j = 0;
+        for (; j + simd::width <= columns; j += simd::width) {
+            fold_group_of_totals<false>(totals + j, first + j, others + j, rows, columns, simd::width);
         }
+        if (j < columns) {
+            int const n = static_cast<int>(columns - j);
+            fold_group_of_totals<true>(totals + j, first + j, others + j, rows, columns, n);
+        }
+    }
+
+    template <bool Masked>
+    static CALQUE_INLINE void fold_group_of_totals(T* totals, T const* first, T const* others, std::ptrdiff_t rows,
+                                                   std::ptrdiff_t columns, int n) {
+        auto total = load<Masked, 1>(first, n);
+        simd::pack<T, 1> other(identity);
+        std::ptrdiff_t i = 0;
+        for (; i + 2 <= rows; i += 2, others += 2 * columns) { // two of which neither waits for the other
+            total = Op::combine(load<Masked, 1>(others, n), total);
+            other = Op::combine(load<Masked, 1>(others + columns, n), other);
+        }
+        if (i < rows) {
+            total = Op::combine(load<Masked, 1>(others, n), total);
+        }
+        detail::store<Masked>(totals, Op::combine(other, total), n);
+    }
+
+    /// Folds rows that are one row of aligned registers: a few groups of all rounds, and so on, and then the joined
+    /// rows of a round. The totals get the same elements in the same order wherever the rows begin.
+    static CALQUE_NOINLINE void fold_flat(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        constexpr graph::step first_matrix = step_v<Group, matrices.at[0]>;
+        auto const* const begin = static_cast<type_of<first_matrix.type> const*>(a.leaves[first_matrix.leaf]);
+        flat_rows const flat(rows, columns, simd::count_unaligned(begin), most_flat_groups);
+        std::ptrdiff_t const size = flat.groups * simd::width;
+        // Before the totals of the first group stand those of the last one, which has what comes before the first.
+        alignas(64) T totals_with_last[(thresholds::most_columns_of_flat_folds + 1) * simd::width];
+        T* const totals = totals_with_last + simd::width;
+        fused_columns kernel(a);
+        kernel.template compute_row_values<false>(kernel.row_, 0);
+        simd::pack<T, most_flat_groups>(identity).store(totals + size - most_flat_groups * simd::width);
+        if (int const n = static_cast<int>(flat.before); n != 0) {
+            simd::rotate_right(kernel.first_elements(0, n), simd::width - n).store(totals + size - simd::width);
+        }
+        std::ptrdiff_t end_of_rest = 0;
+        for (std::ptrdiff_t group = 0; group < flat.groups;) {
+            std::ptrdiff_t const left = flat.groups - group;
+            bool const is_for_two = left > most_flat_groups && left < 2 * most_flat_groups;
+            std::ptrdiff_t const at_once = is_for_two ? left / 2 : std::min<std::ptrdiff_t>(left, most_flat_groups);
+            std::ptrdiff_t const j = group * simd::width;
+            group += at_once;
+            bool const is_in_rest = flat.rest >= group * simd::width;
+            end_of_rest = is_in_rest ? group * simd::width : end_of_rest;
+            simd::unroll<most_flat_groups - least_flat_groups + 1>([&](auto u) CALQUE_INLINE_LAMBDA {
+                constexpr int U = least_flat_groups + u;
+                if (at_once == U) {
+                    using pack = simd::pack<T, U>;
+                    pack const total = group == flat.groups ? pack::load(totals + j) : pack(identity);
+                    kernel.fold_rounds(total, flat.before + j, flat.rounds + is_in_rest, size).store(totals + j);
+                }
+            });
+        }
+        for (std::ptrdiff_t j = end_of_rest; j < flat.rest; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(flat.rest - j, simd::width));
+            auto const x = kernel.first_elements(flat.before + flat.rounds * size + j, n);
+            Op::combine(x, simd::pack<T, 1>::load(totals + j)).store(totals + j);
+        }
+        simd::pack<T, 1>::load(totals + size - simd::width).store(totals_with_last);
+        T const* const first = totals - flat.before;
+        fold_totals(static_cast<T*>(a.results[0]), first, first + columns, flat.joined - 1, columns);
+    }
+
+    /// `n` elements, from one on.
+    CALQUE_INLINE simd::pack<T, 1> first_elements(std::ptrdiff_t offset, int n) const {
+        return simd::keep_first(element<true, 1>(0, offset, n), simd::pack<T, 1>(identity), n);
+    }
+
+    /// Folds `U` groups of each round, which has `size` elements.
+    template <int U>
+    CALQUE_INLINE simd::pack<T, U> fold_rounds(simd::pack<T, U> total, std::ptrdiff_t offset, std::ptrdiff_t count,
+                                               std::ptrdiff_t size) const {
+        if constexpr (folds_pairs) {
+            total = fold_pairs_of_rounds(total, offset, count, size);
+            offset += count / 2 * 2 * size;
+            count %= 2;
+        }
+        CALQUE_ROLLED
+        for (; count > 0; --count, offset += size) {
+            total = Op::combine(element<false, U>(0, offset, 0), total);
+        }
+        return total;
+    }
+
+    /// Folds the rounds, but one that is left of an odd number, into two totals, which become one at last.
+    template <int U>
+    CALQUE_INLINE simd::pack<T, U> fold_pairs_of_rounds(simd::pack<T, U> const& total, std::ptrdiff_t offset,
+                                                        std::ptrdiff_t count, std::ptrdiff_t size) const {
+        auto const pair = [](auto const& x, auto const& y) CALQUE_INLINE_LAMBDA {
+            return simd::pack<T, 2 * U>::generate(
+                [&](auto r) CALQUE_INLINE_LAMBDA { return r % 2 == 0 ? x.r[r / 2] : y.r[r / 2]; });
+        };
+        simd::pack<T, 2 * U> totals = pair(total, simd::pack<T, U>(identity));
+        CALQUE_ROLLED
+        for (; count >= 2; count -= 2, offset += 2 * size) {
+            totals = combine_with_totals<Op>(
+                pair(element<false, U>(0, offset, 0), element<false, U>(0, offset + size, 0)), totals);
+        }
+        return simd::pack<T, U>::generate(
+            [&](auto r) CALQUE_INLINE_LAMBDA { return Op::combine(totals.r[2 * r], totals.r[2 * r + 1]); });
     }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
@@ -272,7 +426,7 @@ private:
         joined.whole.results[0] = totals;
         fold(joined.rest, joined.rows_of_rest(rows), columns);
         fold(joined.whole, joined.rows_of_whole(rows), joined.at_once * columns);
-        fold_totals(static_cast<T*>(a.results[0]), totals, joined.at_once, columns);
+        fold_totals(static_cast<T*>(a.results[0]), static_cast<T*>(a.results[0]), totals, joined.at_once, columns);
         return true;
     }
 
@@ -349,7 +503,7 @@ private:
 
     /// What is folded, of a block of a row.
     template <bool Masked, int U>
-    CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+    CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) const {
         step_registers<Group, 1> row;
         unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_values<false>.at[k];
@@ -365,7 +519,7 @@ private:
 
     template <int Model, bool Masked, int U>
     CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step,
-                               std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+                               std::ptrdiff_t i, std::ptrdiff_t j, int n) const {
         constexpr graph::step s = step_v<Group, Model>;
         if constexpr (s.leaf >= 0) {
             using E = step_element<Group, Model>;
@@ -405,7 +559,7 @@ private:
     });
 
     template <bool PerRow>
-    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
+    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) const {
         unroll_steps<0, row_values<PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_values<PerRow>.at[k];
             constexpr graph::step s = step_v<Group, step>;
