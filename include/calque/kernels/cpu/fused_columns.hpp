@@ -69,10 +69,9 @@ private:
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
     static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }
-    /// Whether totals are extremes of what may be NaN, and two for each column share a look for it.
-    static constexpr bool keeps_nan = std::is_floating_point_v<T> && (std::is_same_v<Op, graph::ops::reduce_max> ||
-                                                                      std::is_same_v<Op, graph::ops::reduce_min>);
-    static constexpr bool folds_pairs = keeps_nan && simd::register_count == 32;
+    /// Whether `U` groups of columns are folded by two rows at once, for which there have to be registers.
+    template <int U>
+    static constexpr bool folds_two = keeps_nan<Op, T> && 3 * simd::pack<T, U>::registers <= simd::register_count;
     /// Whether results depend on the order of rows.
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
     static constexpr bool is_sum = cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
@@ -136,13 +135,13 @@ private:
         return may;
     }();
     static constexpr thresholds::flat_costs flat_costs =
-        simd::register_count == 32 ? (keeps_nan ? thresholds::flat_extremes : thresholds::flat_sums)
-        : keeps_nan                ? thresholds::flat_extremes_of_16_registers
+        simd::register_count == 32 ? (keeps_nan<Op, T> ? thresholds::flat_extremes : thresholds::flat_sums)
+        : keeps_nan<Op, T>         ? thresholds::flat_extremes_of_16_registers
                                    : thresholds::flat_sums_of_16_registers;
 
     /// The most and the least groups of a round that are folded at once.
-    static constexpr int most_flat_groups = folds_pairs && sizeof(T) > sizeof(float) ? groups_in_registers / 2
-                                                                                     : groups_in_registers;
+    static constexpr int most_flat_groups =
+        keeps_nan<Op, T> && !folds_two<groups_in_registers> ? groups_in_registers / 2 : groups_in_registers;
     static constexpr int least_flat_groups = (most_flat_groups + 1) / 2;
 
     /// The most elements of rows that L1 has, as if none were narrower than 4 bytes: a round's totals have to fit, too.
@@ -385,34 +384,17 @@ private:
     template <int U>
     CALQUE_INLINE simd::pack<T, U> fold_rounds(simd::pack<T, U> total, std::ptrdiff_t offset, std::ptrdiff_t count,
                                                std::ptrdiff_t size) const {
-        if constexpr (folds_pairs) {
-            total = fold_pairs_of_rounds(total, offset, count, size);
-            offset += count / 2 * 2 * size;
-            count %= 2;
+        if constexpr (folds_two<U>) {
+            CALQUE_ROLLED
+            for (; count >= 2; count -= 2, offset += 2 * size) {
+                total = combine_two<Op>(element<false, U>(0, offset, 0), element<false, U>(0, offset + size, 0), total);
+            }
         }
         CALQUE_ROLLED
         for (; count > 0; --count, offset += size) {
             total = Op::combine(element<false, U>(0, offset, 0), total);
         }
         return total;
-    }
-
-    /// Folds the rounds, but one that is left of an odd number, into two totals, which become one at last.
-    template <int U>
-    CALQUE_INLINE simd::pack<T, U> fold_pairs_of_rounds(simd::pack<T, U> const& total, std::ptrdiff_t offset,
-                                                        std::ptrdiff_t count, std::ptrdiff_t size) const {
-        auto const pair = [](auto const& x, auto const& y) CALQUE_INLINE_LAMBDA {
-            return simd::pack<T, 2 * U>::generate(
-                [&](auto r) CALQUE_INLINE_LAMBDA { return r % 2 == 0 ? x.r[r / 2] : y.r[r / 2]; });
-        };
-        simd::pack<T, 2 * U> totals = pair(total, simd::pack<T, U>(identity));
-        CALQUE_ROLLED
-        for (; count >= 2; count -= 2, offset += 2 * size) {
-            totals = combine_with_totals<Op>(
-                pair(element<false, U>(0, offset, 0), element<false, U>(0, offset + size, 0)), totals);
-        }
-        return simd::pack<T, U>::generate(
-            [&](auto r) CALQUE_INLINE_LAMBDA { return Op::combine(totals.r[2 * r], totals.r[2 * r + 1]); });
     }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
@@ -495,7 +477,13 @@ private:
     template <bool Masked, int U>
     CALQUE_INLINE simd::pack<T, U> fold_rows(simd::pack<T, U> folded, std::ptrdiff_t first, std::ptrdiff_t end,
                                              std::ptrdiff_t j, int n) {
-        for (std::ptrdiff_t i = first; i < end; ++i) {
+        std::ptrdiff_t i = first;
+        if constexpr (folds_two<U> && simd::register_count != 32) {
+            for (; i + 2 <= end; i += 2) {
+                folded = combine_two<Op>(element<Masked, U>(i, j, n), element<Masked, U>(i + 1, j, n), folded);
+            }
+        }
+        for (; i < end; ++i) {
             folded = Op::combine(element<Masked, U>(i, j, n), folded);
         }
         return folded;

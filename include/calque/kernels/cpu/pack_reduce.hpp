@@ -159,6 +159,33 @@ CALQUE_INLINE pack<T, U> min_into(pack<T, U> const& x, pack<T, U> const& totals)
         [](auto const& a, auto const& b) CALQUE_INLINE_LAMBDA { return minimum(a, b); });
 }
 
+namespace detail {
+
+// Folds two packs into totals: with `first`, which looks for NaN in both, of what keeps NaN.
+template <class T, int U, class First, class Second>
+CALQUE_INLINE pack<T, U> fold_two(pack<T, U> const& x, pack<T, U> const& y, pack<T, U> const& totals, First first,
+                                  Second second) {
+    pack<T, U> const a = loaded_once(x), b = loaded_once(y);
+    return pack<T, U>::generate(
+        [&](int i) CALQUE_INLINE_LAMBDA { return first(a.r[i], second(b.r[i], totals.r[i]), b.r[i]); });
+}
+
+} // namespace detail
+
+/// The greatest ones of `x`, `y` and totals, the least ones; NaN where there is one.
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> max_of_three(pack<T, U> const& x, pack<T, U> const& y, pack<T, U> const& totals) {
+    return detail::fold_two(
+        x, y, totals, [](auto a, auto b, auto c) CALQUE_INLINE_LAMBDA { return max_if_ordered(a, b, c); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return max_or_second(a, b); });
+}
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> min_of_three(pack<T, U> const& x, pack<T, U> const& y, pack<T, U> const& totals) {
+    return detail::fold_two(
+        x, y, totals, [](auto a, auto b, auto c) CALQUE_INLINE_LAMBDA { return min_if_ordered(a, b, c); },
+        [](auto a, auto b) CALQUE_INLINE_LAMBDA { return min_or_second(a, b); });
+}
+
 /// How many elements are set.
 template <int U>
 CALQUE_INLINE int count(pack<bool, U> const& x) {

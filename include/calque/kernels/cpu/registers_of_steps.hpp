@@ -218,6 +218,23 @@ CALQUE_INLINE simd::pack<T, U> combine_with_totals(simd::pack<T, U> const& x, si
     }
 }
 
+/// Whether a reduction keeps NaN, for which two packs may be looked at together.
+template <class Op, class T>
+inline constexpr bool keeps_nan = std::floating_point<T> && (std::is_same_v<Op, graph::ops::reduce_max> ||
+                                                             std::is_same_v<Op, graph::ops::reduce_min>);
+
+/// Folds two packs into totals for each lane, by such a reduction.
+template <class Op, class T, int U>
+CALQUE_INLINE simd::pack<T, U> combine_two(simd::pack<T, U> const& x, simd::pack<T, U> const& y,
+                                           simd::pack<T, U> const& totals) {
+    static_assert(keeps_nan<Op, T>);
+    if constexpr (std::is_same_v<Op, graph::ops::reduce_max>) {
+        return simd::max_of_three(x, y, totals);
+    } else {
+        return simd::min_of_three(x, y, totals);
+    }
+}
+
 /// The fold of all lanes of a pack by a reduction.
 template <class Op, class T, int U>
 CALQUE_INLINE T fold_pack(simd::pack<T, U> const& x) {

@@ -42,7 +42,7 @@ static_assert(width <= 8, "calque: of AVX-512 it needs F, BW, DQ and VL (-march=
 template <class R>
 CALQUE_INLINE R maximum(R a, R b) {
     if constexpr (std::floating_point<element_of<R>>) {
-        return select_if<comparison::not_equal>(a, a, a, max_or_second(a, b));
+        return max_if_ordered(a, b, a);
     } else {
         return max_or_second(a, b);
     }
@@ -52,7 +52,7 @@ CALQUE_INLINE R maximum(R a, R b) {
 template <class R>
 CALQUE_INLINE R minimum(R a, R b) {
     if constexpr (std::floating_point<element_of<R>>) {
-        return select_if<comparison::not_equal>(a, a, a, min_or_second(a, b));
+        return min_if_ordered(a, b, a);
     } else {
         return min_or_second(a, b);
     }
