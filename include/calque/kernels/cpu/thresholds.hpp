@@ -316,7 +316,7 @@ struct flat_costs {
 };
 inline constexpr flat_costs flat_sums{140, 24, 1};
 inline constexpr flat_costs flat_extremes{140, 24, 2};
-inline constexpr flat_costs flat_sums_of_16_registers{130, 60, 2};
+inline constexpr flat_costs flat_sums_of_16_registers{132, 64, 2};
 inline constexpr flat_costs flat_extremes_of_16_registers{100, 60, 2};
 
 /// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does,
