@@ -18,7 +18,7 @@ namespace runtime {
 struct bound_output {
     /// Copies elements there; null if they lie as the plan writes them. A pointer, so that only calls with outputs of
     /// types that may be strided contain what it points to.
-    void (*copy)(shape, kernels::strided_side, kernels::strided_source, std::size_t);
+    void (*copy)(shape const&, kernels::strided_side const&, kernels::strided_source const&, std::size_t);
     std::int64_t steps[max_rank]; // set if it is not null
 };
 

@@ -10,6 +10,7 @@
 #include <calque/kernels/cpu/interleave.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -97,53 +98,107 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
     }
 }
 
-/// Whether runs of one side lie across runs of the other, along the last two axes.
-constexpr bool is_transposition(shape const& extents, strides const& to, strides const& from) {
-    int const axis = extents.rank - 2;
-    return axis >= 0 && to[axis + 1] == 1 && from[axis] == 1 && extents[axis] > 1;
+/// Copies rows of elements of `bytes` bytes.
+inline void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
+                        extent_t n, std::ptrdiff_t bytes) {
+    if (to_step.element == 1 && from_step.element == 1) {
+        copy_runs(to, to_step.row * bytes, from, from_step.row * bytes, rows, n * bytes);
+        return;
+    }
+    switch (bytes) {
+    case 1: copy_rows<std::uint8_t>(to, to_step, from, from_step, rows, n); break;
+    case 2: copy_rows<std::uint16_t>(to, to_step, from, from_step, rows, n); break;
+    case 4: copy_rows<std::uint32_t>(to, to_step, from, from_step, rows, n); break;
+    default: copy_rows<std::uint64_t>(to, to_step, from, from_step, rows, n); break;
+    }
 }
 
-/// A copy of elements of some size along the axes of `extents`. Only transpositions are instantiated for each size: the
-/// rest of the walk counts in bytes. A template, so that a program which copies nothing does not instantiate tiles.
-template <class Transpose>
-struct copier {
-    shape extents;
-    strides to_steps, from_steps; // in elements
-    std::ptrdiff_t bytes;         // an element
+/// An axis of a copy: its extent, and how far neighbours are apart on both sides, in elements.
+struct copied_axis {
+    extent_t extent;
+    std::ptrdiff_t to, from;
+};
+inline constexpr copied_axis no_axis{1, 0, 0};
 
-    void run(std::byte* to, std::byte const* from, int axis = 0) const {
-        int const left = extents.rank - axis;
-        if (left == 0) {
-            copy_matrix(to, {0, 1}, from, {0, 1}, 1, 1);
-        } else if (left == 1) {
-            copy_matrix(to, {0, to_steps[axis]}, from, {0, from_steps[axis]}, 1, extents[axis]);
-        } else if (left == 2 && Transpose::may_occur && is_transposition(extents, to_steps, from_steps)) {
-            Transpose::run(from, extents[axis + 1], extents[axis], from_steps[axis + 1], to, to_steps[axis], bytes);
-        } else if (left == 2) {
-            copy_matrix(to, {to_steps[axis], to_steps[axis + 1]}, from, {from_steps[axis], from_steps[axis + 1]},
-                        extents[axis], extents[axis + 1]);
-        } else {
-            for (extent_t i = 0; i < extents[axis]; ++i) {
-                run(to + i * to_steps[axis] * bytes, from + i * from_steps[axis] * bytes, axis + 1);
+/// Whether runs of one side lie across runs of the other.
+constexpr bool is_transposition(copied_axis const& outer, copied_axis const& inner) {
+    return inner.to == 1 && outer.from == 1;
+}
+
+/// The axes of a copy, without those of one element, with those merged along which both sides are evenly spaced: in the
+/// order in which the target lies in memory, its runs last, and those of the source next to them.
+///
+/// Numbers are moved one by one, not as shapes and strides: what copies these right after they were written waits for
+/// the writes, longer than it takes to transpose a small matrix.
+struct copied_axes {
+    int rank = 0;
+    copied_axis axis[max_rank];
+
+    copied_axes(shape const& extents, strides const& to, strides const& from) {
+        for (int i = 0; i < extents.rank; ++i) {
+            if (extents[i] != 1) {
+                axis[rank++] = {extents[i], to[i], from[i]};
+            }
+        }
+        for (int end = 1; end < rank; ++end) {
+            for (int i = end; i > 0 && std::abs(axis[i - 1].to) < std::abs(axis[i].to); --i) {
+                swap(axis[i - 1], axis[i]);
+            }
+        }
+        merge();
+        for (int i = 0; i + 2 < rank; ++i) {
+            if (axis[i].from == 1 && axis[rank - 1].to == 1) {
+                swap(axis[i], axis[i + 1]);
             }
         }
     }
 
+    copied_axis const& inner() const { return rank == 0 ? no_axis : axis[rank - 1]; }
+    copied_axis const& outer() const { return rank < 2 ? no_axis : axis[rank - 2]; }
+
 private:
-    void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
-                     extent_t n) const {
-        if (to_step.element == 1 && from_step.element == 1) {
-            copy_runs(to, to_step.row * bytes, from, from_step.row * bytes, rows, n * bytes);
-            return;
+    static void swap(copied_axis& a, copied_axis& b) {
+        std::swap(a.extent, b.extent);
+        std::swap(a.to, b.to);
+        std::swap(a.from, b.from);
+    }
+
+    void merge() {
+        int merged = 0;
+        for (int i = 0; i < rank; ++i) {
+            copied_axis const x{axis[i].extent, axis[i].to, axis[i].from};
+            bool is_even = false;
+            if (merged > 0) {
+                copied_axis const& last = axis[merged - 1];
+                is_even = last.to == x.to * x.extent && last.from == x.from * x.extent;
+            }
+            extent_t const before = is_even ? axis[merged - 1].extent : 1;
+            merged += !is_even;
+            axis[merged - 1] = {before * x.extent, x.to, x.from};
         }
-        switch (bytes) {
-        case 1: copy_rows<std::uint8_t>(to, to_step, from, from_step, rows, n); break;
-        case 2: copy_rows<std::uint16_t>(to, to_step, from, from_step, rows, n); break;
-        case 4: copy_rows<std::uint32_t>(to, to_step, from, from_step, rows, n); break;
-        default: copy_rows<std::uint64_t>(to, to_step, from, from_step, rows, n); break;
-        }
+        rank = merged;
     }
 };
+
+/// Copies elements of `bytes` bytes along all axes from the `first` on. Only transpositions are instantiated for each
+/// size: the rest of the walk counts in bytes. `Transpose`: a program which copies nothing does not instantiate tiles.
+template <class Transpose>
+void copy_axes(copied_axes const& axes, std::byte* to, std::byte const* from, std::ptrdiff_t bytes, int first = 0) {
+    if (axes.rank - first > 2) {
+        copied_axis const& axis = axes.axis[first];
+        for (extent_t i = 0; i < axis.extent; ++i) {
+            copy_axes<Transpose>(axes, to + i * axis.to * bytes, from + i * axis.from * bytes, bytes, first + 1);
+        }
+        return;
+    }
+    copied_axis const& outer = axes.outer();
+    copied_axis const& inner = axes.inner();
+    if (Transpose::may_occur && is_transposition(outer, inner)) {
+        Transpose::run(from, inner.extent, outer.extent, inner.from, to, outer.to, bytes);
+    } else {
+        copy_matrix(to, {outer.to, inner.to}, from, {outer.from, inner.from}, outer.extent, inner.extent, bytes);
+    }
+}
 
 /// Transposes matrices of elements of `bytes` bytes.
 struct transposition {
@@ -184,80 +239,26 @@ struct no_transposition {
     static void run(auto const&...) {}
 };
 
-/// Exchanges two axes.
-constexpr void swap_axes(shape& extents, strides& a, strides& b, int i, int j) {
-    std::swap(extents[i], extents[j]);
-    std::swap(a[i], a[j]);
-    std::swap(b[i], b[j]);
-}
-
-/// Brings the axes into the order in which `to` lies in memory, its runs last.
-constexpr void order_axes(shape& extents, strides& to, strides& from) {
-    auto const distance = [&](int axis) { return to[axis] < 0 ? -to[axis] : to[axis]; };
-    for (int end = 1; end < extents.rank; ++end) {
-        for (int axis = end; axis > 0 && distance(axis - 1) < distance(axis); --axis) {
-            swap_axes(extents, to, from, axis - 1, axis);
-        }
-    }
-}
-
-/// Moves the axis of the runs of `from` next to those of `to`, so that a matrix is left to transpose.
-constexpr void pair_axes(shape& extents, strides& to, strides& from) {
-    for (int axis = 0; axis + 2 < extents.rank; ++axis) {
-        if (from[axis] == 1 && to[extents.rank - 1] == 1) {
-            swap_axes(extents, to, from, axis, axis + 1);
-        }
-    }
-}
-
-/// Without axes of extent 1, and with those merged along which both sides are evenly spaced.
-inline shape merge_axes(shape const& extents, strides& a, strides& b) {
-    shape merged;
-    strides x, y;
-    for (int axis = 0; axis < extents.rank; ++axis) {
-        if (extents[axis] == 1) {
-            continue;
-        }
-        int const last = merged.rank - 1;
-        if (last >= 0 && x[last] == a[axis] * extents[axis] && y[last] == b[axis] * extents[axis]) {
-            merged[last] *= extents[axis];
-        } else {
-            merged.push_back(extents[axis]);
-        }
-        x[merged.rank - 1] = a[axis];
-        y[merged.rank - 1] = b[axis];
-    }
-    a = x;
-    b = y;
-    return merged;
-}
-
 } // namespace detail
 
 /// How `copy_strided` copies such arrays, for people.
-inline std::string_view name_of_copy(shape extents, strides to, strides from) {
-    detail::order_axes(extents, to, from);
-    extents = detail::merge_axes(extents, to, from);
-    detail::pair_axes(extents, to, from);
-    int const last = extents.rank - 1;
-    return last < 0 || (to[last] == 1 && from[last] == 1) ? "row by row"
-           : detail::is_transposition(extents, to, from)  ? "by transposing tiles"
-           : to[last] == 1 && from[last] == 0             ? "by repeating elements"
-                                                          : "element by element";
+inline std::string_view name_of_copy(shape const& extents, strides const& to, strides const& from) {
+    detail::copied_axes const axes(extents, to, from);
+    detail::copied_axis const& run = axes.inner();
+    return axes.rank == 0 || (run.to == 1 && run.from == 1)       ? "row by row"
+           : detail::is_transposition(axes.outer(), axes.inner()) ? "by transposing tiles"
+           : run.to == 1 && run.from == 0                         ? "by repeating elements"
+                                                                  : "element by element";
 }
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap. `Transpose`:
 /// `no_transposition` if all strides are those of arrays by rows.
 template <class Transpose = detail::transposition>
-void copy_strided(shape extents, strided_side to, strided_source from, std::size_t element_bytes) {
-    if (extents.size() == 0) {
-        return;
+void copy_strided(shape const& extents, strided_side const& to, strided_source const& from, std::size_t element_bytes) {
+    if (extents.size() != 0) {
+        detail::copied_axes const axes(extents, to.steps, from.steps);
+        detail::copy_axes<Transpose>(axes, to.data, from.data, static_cast<std::ptrdiff_t>(element_bytes));
     }
-    detail::order_axes(extents, to.steps, from.steps);
-    shape merged = detail::merge_axes(extents, to.steps, from.steps);
-    detail::pair_axes(merged, to.steps, from.steps);
-    detail::copier<Transpose> const copier{merged, to.steps, from.steps, static_cast<std::ptrdiff_t>(element_bytes)};
-    copier.run(to.data, from.data);
 }
 
 /// The position that an index means along an axis of extent `n`: from the end if negative, and always one that exists.
