@@ -61,9 +61,9 @@ private:
         }
         return result;
     }
-    static constexpr int groups_at_once = is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum
-                                              ? thresholds::groups_of_crowded_folds_at_once
-                                              : thresholds::groups_at_once;
+    static constexpr int groups_at_once =
+        is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum ? thresholds::groups_of_crowded_folds_at_once
+                                                                           : thresholds::groups_at_once;
     static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
 
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
@@ -74,14 +74,15 @@ private:
     static constexpr bool folds_two = keeps_nan<Op, T> && 3 * simd::pack<T, U>::registers <= simd::register_count;
     /// Whether results depend on the order of rows.
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
-    static constexpr bool is_sum = cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
+    static constexpr bool is_sum =
+        cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
     static constexpr int groups_of_one_piece =
         simd::register_count == 32 ? thresholds::groups_of_one_piece : thresholds::groups_of_one_piece_of_16_registers;
     /// The groups of columns beside which one may walk down all rows.
     static constexpr int groups_in_registers = !is_light()                  ? 1
                                                : simd::register_count != 32 ? groups_at_once
-                                               : is_sum || !rounds          ? thresholds::most_groups_in_registers
-                                                                            : thresholds::groups_in_registers;
+                                               : is_sum || !rounds ? thresholds::most_groups_in_registers
+                                                                   : thresholds::groups_in_registers;
 
     static constexpr std::ptrdiff_t in_registers = groups_in_registers * simd::width;
     /// The columns of a walk down all rows that leaves a few to another.
@@ -97,9 +98,9 @@ private:
     });
 
     /// Whether rows may be streams: little work on a few matrices, with nothing that a row has once.
-    static constexpr bool may_be_streams =
-        is_light() && matrices.size > 0 &&
-        matrices.size <= thresholds::streams_at_once&& counted_or_once_a_row.size == 0;
+    static constexpr bool may_be_streams = is_light() && matrices.size > 0 &&
+                                           matrices.size <= thresholds::streams_at_once &&
+                                           counted_or_once_a_row.size == 0;
 
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
