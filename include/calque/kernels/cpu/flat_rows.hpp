@@ -41,15 +41,19 @@ struct flat_rows {
     }
 };
 
-/// Whether it takes less to fold rows so, with what folds the totals of a round in the end, than row by row. This does
-/// not depend on where they begin, since the bits of sums would.
+/// Whether it takes less to fold rows so, with what folds the totals of a round in the end and repeats rows that all
+/// have, than row by row. This does not depend on where they begin, since the bits of sums would.
 CALQUE_NOINLINE inline bool gains_from_flat_rows(std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                                 std::ptrdiff_t least_groups, thresholds::flat_costs const& costs) {
+                                                 std::ptrdiff_t least_groups, std::ptrdiff_t repeated_rows,
+                                                 thresholds::flat_costs const& costs) {
     std::ptrdiff_t const groups_of_row = (columns + simd::width - 1) / simd::width;
     flat_rows const flat(rows, columns, 0, least_groups);
+    std::ptrdiff_t const repeated = repeated_rows * flat.groups;
     std::ptrdiff_t const totals = flat.groups + flat.joined * groups_of_row;
-    std::ptrdiff_t const loads = rows * columns / simd::width + costs.call + costs.total * totals;
-    return loads * 100 < rows * groups_of_row * costs.percent_of_a_load;
+    std::ptrdiff_t const calls = (1 + repeated_rows) * costs.call;
+    std::ptrdiff_t const loads = rows * columns / simd::width + calls + repeated + costs.total * totals;
+    return repeated <= thresholds::most_repeated_groups_of_flat_folds &&
+           loads * 100 < rows * groups_of_row * costs.percent_of_a_load;
 }
 
 } // namespace kernels

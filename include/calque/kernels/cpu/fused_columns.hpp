@@ -69,7 +69,7 @@ private:
     /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
     /// block.
     static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }
-    /// Whether `U` groups of columns are folded by two rows at once, for which there have to be registers.
+    /// Whether `U` groups of columns may be folded by two rows at once, for which there have to be registers.
     template <int U>
     static constexpr bool folds_two = keeps_nan<Op, T> && 3 * simd::pack<T, U>::registers <= simd::register_count;
     /// Whether results depend on the order of rows.
@@ -91,6 +91,10 @@ private:
     static constexpr auto matrices = list_steps<reduction>([](int i) {
         graph::step const& s = Group::steps()[i];
         return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns;
+    });
+    static constexpr auto rows_for_all = list_steps<reduction>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        return s.leaf >= 0 && !s.varies_along_rows && s.varies_along_columns;
     });
     static constexpr auto counted_or_once_a_row = list_steps<reduction>([](int i) {
         graph::step const& s = Group::steps()[i];
@@ -124,17 +128,11 @@ private:
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
     static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits, false);
 
-    /// Whether rows may be seen as one row of aligned registers: little work on matrices alone.
-    static constexpr bool may_be_flat = [] {
-        bool may = is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
-                   !(is_static(Group::columns) && Group::columns > thresholds::most_columns_of_flat_folds) &&
-                   !(is_static(Group::rows) && Group::rows < thresholds::least_rows_of_flat_folds);
-        for (int i = 0; i < reduction; ++i) {
-            graph::step const& s = Group::steps()[i];
-            may &= s.leaf < 0 || s.varies_along_rows || !s.varies_along_columns;
-        }
-        return may;
-    }();
+    /// Whether rows may be seen as one row of aligned registers: little work on matrices, and on rows that all have.
+    static constexpr bool may_be_flat =
+        is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
+        !(is_static(Group::columns) && Group::columns > thresholds::most_columns_of_flat_folds) &&
+        !(is_static(Group::rows) && Group::rows < thresholds::least_rows_of_flat_folds);
     static constexpr thresholds::flat_costs flat_costs =
         simd::register_count == 32 ? (keeps_nan<Op, T> ? thresholds::flat_extremes : thresholds::flat_sums)
         : keeps_nan<Op, T>         ? thresholds::flat_extremes_of_16_registers
@@ -156,6 +154,13 @@ private:
     static_assert(2 * thresholds::most_bytes_of_flat_folds / 4 <=
                   thresholds::most_rounds_of_flat_folds * thresholds::most_columns_of_flat_folds * simd::width);
 
+    /// Room for the rows that all have, each with what stands before the first group and is behind the last line.
+    static constexpr std::ptrdiff_t bytes_around_repeated_row = 256;
+    static constexpr std::ptrdiff_t bytes_of_repeated_rows =
+        rows_for_all.size == 0 ? 1
+                               : thresholds::most_repeated_groups_of_flat_folds * simd::width * 8 +
+                                     rows_for_all.size * bytes_around_repeated_row;
+
     /// Whether rows are seen so: they have no gaps, are in L1, and gain from it.
     static CALQUE_INLINE bool are_flat(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t const elements = rows * columns;
@@ -164,7 +169,7 @@ private:
         unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             may &= a.leaf_row_strides[Group::steps()[matrices.at[k]].leaf] == columns;
         });
-        return may && gains_from_flat_rows(rows, columns, most_flat_groups, flat_costs);
+        return may && gains_from_flat_rows(rows, columns, most_flat_groups, rows_for_all.size, flat_costs);
     }
 
     CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
@@ -342,11 +347,12 @@ private:
         // Before the totals of the first group stand those of the last one, which has what comes before the first.
         alignas(64) T totals_with_last[(thresholds::most_columns_of_flat_folds + 1) * simd::width];
         T* const totals = totals_with_last + simd::width;
-        fused_columns kernel(a);
+        alignas(64) std::byte memory[bytes_of_repeated_rows];
+        fused_columns kernel(as_rounds(a, flat, columns, memory));
         kernel.template compute_row_values<false>(kernel.row_, 0);
         simd::pack<T, most_flat_groups>(identity).store(totals + size - most_flat_groups * simd::width);
         if (int const n = static_cast<int>(flat.before); n != 0) {
-            simd::rotate_right(kernel.first_elements(0, n), simd::width - n).store(totals + size - simd::width);
+            simd::rotate_right(kernel.first_elements(0, 0, n), simd::width - n).store(totals + size - simd::width);
         }
         std::ptrdiff_t end_of_rest = 0;
         for (std::ptrdiff_t group = 0; group < flat.groups;) {
@@ -362,13 +368,15 @@ private:
                 if (at_once == U) {
                     using pack = simd::pack<T, U>;
                     pack const total = group == flat.groups ? pack::load(totals + j) : pack(identity);
-                    kernel.fold_rounds(total, flat.before + j, flat.rounds + is_in_rest, size).store(totals + j);
+                    std::ptrdiff_t const rounds_of_part = flat.rounds + is_in_rest;
+                    kernel.template fold_rows<false, folds_two<U>>(total, 0, rounds_of_part, flat.before + j, 0)
+                        .store(totals + j);
                 }
             });
         }
         for (std::ptrdiff_t j = end_of_rest; j < flat.rest; j += simd::width) {
             int const n = static_cast<int>(std::min<std::ptrdiff_t>(flat.rest - j, simd::width));
-            auto const x = kernel.first_elements(flat.before + flat.rounds * size + j, n);
+            auto const x = kernel.first_elements(flat.rounds, flat.before + j, n);
             Op::combine(x, simd::pack<T, 1>::load(totals + j)).store(totals + j);
         }
         simd::pack<T, 1>::load(totals + size - simd::width).store(totals_with_last);
@@ -376,26 +384,28 @@ private:
         fold_totals(static_cast<T*>(a.results[0]), first, first + columns, flat.joined - 1, columns);
     }
 
-    /// `n` elements, from one on.
-    CALQUE_INLINE simd::pack<T, 1> first_elements(std::ptrdiff_t offset, int n) const {
-        return simd::keep_first(element<true, 1>(0, offset, n), simd::pack<T, 1>(identity), n);
+    /// The rounds as rows. Rows that all have are repeated: they are aligned as matrices are.
+    static arguments as_rounds(arguments a, flat_rows const& flat, std::ptrdiff_t columns,
+                               [[maybe_unused]] std::byte* memory) {
+        std::ptrdiff_t const size = flat.groups * simd::width;
+        unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            a.leaf_row_strides[Group::steps()[matrices.at[k]].leaf] = size;
+        });
+        unroll_steps<0, rows_for_all.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step row = step_v<Group, rows_for_all.at[k]>;
+            constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(row.type));
+            std::byte* const to = memory + (-flat.before * bytes & 63);
+            detail::repeat_bytes(a.leaves[row.leaf], static_cast<std::size_t>(columns * bytes), to,
+                                 static_cast<std::size_t>((size + flat.before) * bytes));
+            a.leaves[row.leaf] = to;
+            memory += size * bytes / 64 * 64 + bytes_around_repeated_row;
+        });
+        return a;
     }
 
-    /// Folds `U` groups of each round, which has `size` elements.
-    template <int U>
-    CALQUE_INLINE simd::pack<T, U> fold_rounds(simd::pack<T, U> total, std::ptrdiff_t offset, std::ptrdiff_t count,
-                                               std::ptrdiff_t size) const {
-        if constexpr (folds_two<U>) {
-            CALQUE_ROLLED
-            for (; count >= 2; count -= 2, offset += 2 * size) {
-                total = combine_two<Op>(element<false, U>(0, offset, 0), element<false, U>(0, offset + size, 0), total);
-            }
-        }
-        CALQUE_ROLLED
-        for (; count > 0; --count, offset += size) {
-            total = Op::combine(element<false, U>(0, offset, 0), total);
-        }
-        return total;
+    /// The first `n` elements of a round from column `j` on.
+    CALQUE_INLINE simd::pack<T, 1> first_elements(std::ptrdiff_t round, std::ptrdiff_t j, int n) const {
+        return simd::keep_first(element<true, 1>(round, j, n), simd::pack<T, 1>(identity), n);
     }
 
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
@@ -457,15 +467,16 @@ private:
     /// which would wait for each other. `begins`: the totals are not written yet.
     template <bool Masked, int U>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n, bool begins) {
+        constexpr bool by_two = folds_two<U> && simd::register_count != 32;
         T* const place = totals() + j;
         simd::pack<T, U> total = begins ? simd::pack<T, U>(identity) : load<Masked, U>(place, n);
         if constexpr (!rounds && U >= groups_of_one_piece) {
-            total = fold_rows<Masked, U>(total, first, end, j, n);
+            total = fold_rows<Masked, by_two>(total, first, end, j, n);
         } else {
             for (std::ptrdiff_t i = first; i < end; i += rows_at_once) {
                 std::ptrdiff_t const end_of_piece = i + rows_at_once < end ? i + rows_at_once : end;
                 simd::pack<T, U> const none(identity);
-                total = Op::combine(fold_rows<Masked, U>(none, i, end_of_piece, j, n), total);
+                total = Op::combine(fold_rows<Masked, by_two>(none, i, end_of_piece, j, n), total);
                 if constexpr (U > groups_at_once && !is_sum) { // the work needs the registers
                     detail::store<Masked>(place, total, n);
                     total = load<Masked, U>(place, n);
@@ -475,11 +486,12 @@ private:
         detail::store<Masked>(place, total, n);
     }
 
-    template <bool Masked, int U>
+    /// `ByTwo`: two rows at once.
+    template <bool Masked, bool ByTwo, int U>
     CALQUE_INLINE simd::pack<T, U> fold_rows(simd::pack<T, U> folded, std::ptrdiff_t first, std::ptrdiff_t end,
-                                             std::ptrdiff_t j, int n) {
+                                             std::ptrdiff_t j, int n) const {
         std::ptrdiff_t i = first;
-        if constexpr (folds_two<U> && simd::register_count != 32) {
+        if constexpr (ByTwo) {
             for (; i + 2 <= end; i += 2) {
                 folded = combine_two<Op>(element<Masked, U>(i, j, n), element<Masked, U>(i + 1, j, n), folded);
             }

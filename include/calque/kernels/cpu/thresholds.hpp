@@ -294,19 +294,22 @@ inline constexpr int groups_left_to_a_walk = 2;
 inline constexpr int groups_of_one_piece = 2;
 inline constexpr int groups_of_one_piece_of_16_registers = 4;
 
-/// Light column reductions of matrices without gaps, of so many rows and elements or more and of so few columns and
-/// bytes that L1 has them, are folded as one row of aligned registers where that takes fewer loads; in so many rounds
-/// at most, since rounding errors grow with them: of 383 they were more than 4 eps. Measured row by row, arrays at 16
-/// bytes past a line, AVX-512: sums over 64 rows 1.1 to 1.6 (1.0 over 31, 32 and 63 columns), over 256 rows 1.4 to 2.2,
-/// of doubles over 128 rows 1.2 to 1.45; maxima 0.9 to 1.3 and 1.15 to 1.75; sums of x * y 1.15 to 1.6 and 1.2 to 2.0;
-/// of arrays at a line over 32, 48, 64 and 128 columns, which are folded so too, 0.85 to 1.0. AVX2: sums over 64 rows
-/// 0.95 to 1.3, over 256 rows 1.05 to 1.65; SSE 1.0 to 2.2. Always so: maxima over 64 rows of 31 and 63 columns 0.65.
-/// With 64 KiB 0.8 over 63 columns, 1.1 over 64.
+/// Light column reductions of matrices without gaps (and of rows that all of their rows share, which are repeated, to
+/// so many groups together), of so many rows and elements or more and of so few columns and bytes that L1 has them, are
+/// folded as one row of aligned registers where that takes fewer loads; in so many rounds at most, since rounding
+/// errors grow with them: of 383 they were more than 4 eps. Measured row by row, arrays at 16 bytes past a line,
+/// AVX-512: sums over 64 rows 1.1 to 1.6 (1.0 over 31, 32 and 63 columns), over 256 rows 1.4 to 2.2, of doubles over
+/// 128 rows 1.2 to 1.45; maxima 0.9 to 1.3 and 1.15 to 1.75; sums of x * y 1.15 to 1.6 and 1.2 to 2.0; of arrays at a
+/// line over 32, 48, 64 and 128 columns, which are folded so too, 0.85 to 1.0. AVX2: sums over 64 rows 0.95 to 1.3,
+/// over 256 rows 1.05 to 1.65; SSE 1.0 to 2.2. Always so: maxima over 64 rows of 31 and 63 columns 0.65. With 64 KiB
+/// 0.8 over 63 columns, 1.1 over 64. Sums of (x - row)^2 over 256 rows 1.1 to 1.9, of (x - row) * row 1.2 to 2.4,
+/// variance 1.0 to 1.25.
 inline constexpr std::ptrdiff_t least_rows_of_flat_folds = 32;
 inline constexpr std::ptrdiff_t least_elements_of_flat_folds = 640;
 inline constexpr std::ptrdiff_t most_columns_of_flat_folds = 144;
 inline constexpr std::ptrdiff_t most_bytes_of_flat_folds = 40 * kibibytes;
 inline constexpr std::ptrdiff_t most_rounds_of_flat_folds = 96;
+inline constexpr std::ptrdiff_t most_repeated_groups_of_flat_folds = 128;
 
 /// What both ways cost, in loads of aligned registers. Each total is stored, and loaded again to be folded.
 struct flat_costs {
