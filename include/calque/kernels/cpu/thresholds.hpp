@@ -311,8 +311,8 @@ inline constexpr std::ptrdiff_t most_bytes_of_flat_folds = 40 * kibibytes;
 inline constexpr std::ptrdiff_t most_rounds_of_flat_folds = 96;
 inline constexpr std::ptrdiff_t most_repeated_groups_of_flat_folds = 128;
 
-/// What both ways cost, in loads of aligned registers. Each total is stored, and loaded again to be folded; each row that
-/// is repeated costs a call more.
+/// What both ways cost, in loads of aligned registers. Each total is stored, and loaded again to be folded; each row
+/// that is repeated costs a call more.
 struct flat_costs {
     std::ptrdiff_t percent_of_a_load; // row by row
     std::ptrdiff_t call;
