@@ -47,8 +47,8 @@ inline constexpr auto next = [](auto x) { return x + 1; };
 inline constexpr auto column_sums = [](auto x) { return std::tuple{calque::sum<0>(x), calque::sum<0>(x * x)}; };
 inline constexpr auto column_extremes = [](auto x) { return std::tuple{calque::max<0>(x), calque::min<0>(x)}; };
 inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<0>(x * y); };
-inline constexpr auto column_deviations = [](auto x, auto w, auto u) {
-    return std::tuple{calque::sum<0>((x - w) * (x - w)), calque::max<0>(x * w), calque::sum<0>(x * u + w)};
+inline constexpr auto column_deviations = [](auto x, auto w, auto u, auto k) {
+    return std::tuple{calque::sum<0>((x - w) * (x - w)), calque::max<0>(x * w), calque::sum<0>((x * u + w) * (k + k))};
 };
 
 /// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
@@ -260,15 +260,16 @@ TEST_CASE_TEMPLATE("columns of matrices that begin anywhere have the same bits",
             auto const expected_extremes = extremes_of(x.rows(columns));
             auto const expected_products = products_of(x.rows(columns), y.rows(columns));
             placed<T> const w(columns, 3, 5), u(columns, 0, 6);
-            tests::check_fused(column_deviations, close, xtensor<T, 2>(x.rows(columns)), w.copy(), u.copy());
-            auto const expected_deviations = deviations_of(x.rows(columns), w.view(), u.view());
+            T const scale = 3;
+            tests::check_fused(column_deviations, close, xtensor<T, 2>(x.rows(columns)), w.copy(), u.copy(), scale);
+            auto const expected_deviations = deviations_of(x.rows(columns), w.view(), u.view(), scale);
             for (std::size_t k = 1; k < 64 / sizeof(T); k += 5) {
                 CAPTURE(k);
                 placed<T> const here(n, k, 1), there(n, (3 * k) % 16, 2);
                 CHECK(sums_of(here.rows(columns)) == expected);
                 CHECK(extremes_of(here.rows(columns)) == expected_extremes);
                 CHECK(products_of(here.rows(columns), there.rows(columns)) == expected_products);
-                CHECK(deviations_of(here.rows(columns), w.view(), u.view()) == expected_deviations);
+                CHECK(deviations_of(here.rows(columns), w.view(), u.view(), scale) == expected_deviations);
             }
         }
     }

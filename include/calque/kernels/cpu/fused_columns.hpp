@@ -404,7 +404,7 @@ private:
     }
 
     /// The first `n` elements of a round from column `j` on.
-    CALQUE_INLINE simd::pack<T, 1> first_elements(std::ptrdiff_t round, std::ptrdiff_t j, int n) const {
+    CALQUE_INLINE simd::pack<T, 1> first_elements(std::ptrdiff_t round, std::ptrdiff_t j, int n) {
         return simd::keep_first(element<true, 1>(round, j, n), simd::pack<T, 1>(identity), n);
     }
 
@@ -489,7 +489,7 @@ private:
     /// `ByTwo`: two rows at once.
     template <bool Masked, bool ByTwo, int U>
     CALQUE_INLINE simd::pack<T, U> fold_rows(simd::pack<T, U> folded, std::ptrdiff_t first, std::ptrdiff_t end,
-                                             std::ptrdiff_t j, int n) const {
+                                             std::ptrdiff_t j, int n) {
         std::ptrdiff_t i = first;
         if constexpr (ByTwo) {
             for (; i + 2 <= end; i += 2) {
@@ -504,7 +504,7 @@ private:
 
     /// What is folded, of a block of a row.
     template <bool Masked, int U>
-    CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) const {
+    CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         step_registers<Group, 1> row;
         unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_values<false>.at[k];
@@ -520,7 +520,7 @@ private:
 
     template <int Model, bool Masked, int U>
     CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step,
-                               std::ptrdiff_t i, std::ptrdiff_t j, int n) const {
+                               std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         constexpr graph::step s = step_v<Group, Model>;
         if constexpr (s.leaf >= 0) {
             using E = step_element<Group, Model>;
@@ -560,7 +560,7 @@ private:
     });
 
     template <bool PerRow>
-    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) const {
+    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
         unroll_steps<0, row_values<PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_values<PerRow>.at[k];
             constexpr graph::step s = step_v<Group, step>;
