@@ -128,11 +128,11 @@ private:
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
     static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits, false);
 
+    static constexpr join_limits flat_limits{thresholds::least_rows_of_flat_folds,
+                                             thresholds::most_columns_of_flat_folds};
     /// Whether rows may be seen as one row of aligned registers: little work on matrices, and on rows that all have.
-    static constexpr bool may_be_flat =
-        is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
-        !(is_static(Group::columns) && Group::columns > thresholds::most_columns_of_flat_folds) &&
-        !(is_static(Group::rows) && Group::rows < thresholds::least_rows_of_flat_folds);
+    static constexpr bool may_be_flat = is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
+                                        flat_limits.may_suit(Group::rows, Group::columns);
     static constexpr thresholds::flat_costs flat_costs =
         simd::register_count == 32 ? (keeps_nan<Op, T> ? thresholds::flat_extremes : thresholds::flat_sums)
         : keeps_nan<Op, T>         ? thresholds::flat_extremes_of_16_registers
@@ -164,8 +164,8 @@ private:
     /// Whether rows are seen so: they have no gaps, are in L1, and gain from it.
     static CALQUE_INLINE bool are_flat(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t const elements = rows * columns;
-        bool may = rows >= thresholds::least_rows_of_flat_folds && columns <= thresholds::most_columns_of_flat_folds &&
-                   elements >= thresholds::least_elements_of_flat_folds && elements <= most_flat_elements;
+        bool may = flat_limits.suit(rows, columns) && elements >= thresholds::least_elements_of_flat_folds &&
+                   elements <= most_flat_elements;
         unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             may &= a.leaf_row_strides[Group::steps()[matrices.at[k]].leaf] == columns;
         });

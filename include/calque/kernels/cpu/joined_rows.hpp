@@ -158,6 +158,11 @@ struct join_limits {
     constexpr bool suit(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
         return rows >= least_rows && columns != 0 && columns <= most_columns;
     }
+
+    /// Whether extents that the compiler may know can suit.
+    constexpr bool may_suit(extent_t rows, extent_t columns) const {
+        return !(is_static(columns) && columns > most_columns) && !(is_static(rows) && rows < least_rows);
+    }
 };
 
 /// The rows of a call, pixels say, that do the same work on each column and lie without gaps: whole groups of them as
@@ -170,8 +175,7 @@ public:
     /// Whether the first `steps` of a group allow it: no elements that are counted, and no value that a row has once,
     /// but with `has_places` for leaves, whether the compiler or only the call knows which.
     static constexpr bool may_join(int steps, join_limits const& limits, bool has_places) {
-        bool may = !(is_static(Group::columns) && Group::columns > limits.most_columns) &&
-                   !(is_static(Group::rows) && Group::rows < limits.least_rows);
+        bool may = limits.may_suit(Group::rows, Group::columns);
         for (int i = 0; i < steps; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;

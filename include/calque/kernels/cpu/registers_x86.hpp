@@ -26,6 +26,22 @@ CALQUE_INLINE unsigned mask_bits(vec<std::int64_t, 2> mask) {
     return static_cast<unsigned>(_mm_movemask_pd(bits_as<__m128d>(mask)));
 }
 
+namespace detail {
+
+// Of so many words those that do not fill 4, as pieces of 2 and 1.
+CALQUE_INLINE void store_last_words(unsigned char* to, __m128i r, int words) {
+    if ((words & 2) != 0) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), r);
+        r = _mm_unpackhi_epi64(r, r);
+        to += 8;
+    }
+    if ((words & 1) != 0) {
+        _mm_storeu_si32(to, r);
+    }
+}
+
+} // namespace detail
+
 #if defined(__AVX__)
 
 CALQUE_INLINE unsigned mask_bits(vec<std::int32_t, 8> mask) {
@@ -131,14 +147,7 @@ CALQUE_INLINE void store_words(void* p, __m256i r, int words) {
             rest = _mm256_extractf128_si256(r, 1);
             to += 16;
         }
-        if ((words & 2) != 0) {
-            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), rest);
-            rest = _mm_unpackhi_epi64(rest, rest);
-            to += 8;
-        }
-        if ((words & 1) != 0) {
-            _mm_storeu_si32(to, rest);
-        }
+        store_last_words(to, rest, words);
     }
 }
 
@@ -221,15 +230,7 @@ CALQUE_INLINE void store_words(void* p, __m128i r, int words) {
     if (words >= 4) {
         _mm_storeu_si128(static_cast<__m128i*>(p), r);
     } else if (words > 0) {
-        auto* to = static_cast<unsigned char*>(p);
-        if ((words & 2) != 0) {
-            _mm_storel_epi64(reinterpret_cast<__m128i*>(to), r);
-            r = _mm_unpackhi_epi64(r, r);
-            to += 8;
-        }
-        if ((words & 1) != 0) {
-            _mm_storeu_si32(to, r);
-        }
+        store_last_words(static_cast<unsigned char*>(p), r, words);
     }
 }
 
