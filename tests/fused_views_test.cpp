@@ -36,6 +36,22 @@ inline constexpr auto slices = [](auto x) {
                       reshape(view(y, all(), range(0, to_the_end, 2)), dyn),
                       view(x, range(5, 2))};
 };
+inline constexpr auto coordinates = [](auto p, auto q) {
+    auto const x = view(p, all(), 0), y = view(p, all(), 1), z = view(p, all(), -1);
+    auto const u = view(q, all(), 0), v = view(q, all(), 2), w = view(q, all(), 5);
+    return std::tuple{calque::stack<1>(y * w - z * v, z * u - x * w, x * v - y * u), calque::sum(x * u + 1),
+                      x - calque::sum<1>(p), calque::sum(view(exp(q), all(), 3) * y)};
+};
+inline constexpr auto parts_of_rows = [](auto p, auto w) {
+    auto const position = view(p, all(), range(0, 2)), velocity = view(p, all(), range(2, 4));
+    auto const three = view(p, all(), range(0, 3)), four = view(p, all(), range(4, 8));
+    auto const last = view(p, all(), range(7, 8));
+    return std::tuple{position + velocity * 2, position * w,        three / (last * last + 1), four * four,
+                      four * last,             three * three - 0.5, position * w + last,       cast<double>(three) * 2};
+};
+inline constexpr auto colors = [](auto x) {
+    return view(x, all(), all(), 0) * 3 + view(x, all(), all(), 1) * 2 + view(x, all(), all(), 2);
+};
 inline constexpr auto reshapes = [](auto x) {
     auto const flat = reshape(x, dyn);
     auto const y = reshape(sqrt(abs(x)), dyn, 2);
@@ -117,6 +133,18 @@ TEST_CASE("slices with steps and from the end") {
     check_fused(slices, equal_bits, xt::xtensor_fixed<float, xt::xshape<4, 9>>(noise<float, 2>({4, 9}, 1)));
     CHECK_THROWS_AS(calque::function(slices)(noise<float, 2>({2, 2}, 1)), calque::shape_error);
     CHECK_THROWS_AS(calque::function(slices)(noise<float, 2>({0, 4}, 1)), calque::shape_error);
+}
+
+TEST_CASE("columns of an array, one by one and a few beside each other") {
+    for (std::size_t const rows : {0u, 1u, 2u, 15u, 16u, 17u, 33u, 127u, 128u, 129u, 1000u, 6001u}) {
+        CAPTURE(rows);
+        tests::closeness const sums{16, 1000};
+        check_fused(coordinates, sums, noise<float, 2>({rows, 3}, 1), noise<float, 2>({rows, 7}, 2));
+        check_fused(coordinates, sums, noise<double, 2>({rows, 4}, 3), noise<double, 2>({rows, 7}, 4));
+        check_fused(parts_of_rows, equal_bits, noise<float, 2>({rows, 8}, 5), noise<float, 1>({2}, 6));
+        check_fused(parts_of_rows, equal_bits, noise<double, 2>({rows, 9}, 7), noise<double, 1>({2}, 8));
+        check_fused(colors, equal_bits, noise<float, 3>({rows / 10, 10, 3}, 9));
+    }
 }
 
 TEST_CASE("reshapes") {

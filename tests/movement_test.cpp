@@ -65,6 +65,52 @@ TEST_CASE_TEMPLATE("rows of every length, between others", T, std::uint8_t, std:
     }
 }
 
+TEST_CASE_TEMPLATE("elements that stand apart, up to the last one of an array", T, std::uint8_t, std::uint16_t,
+                   std::uint32_t, std::uint64_t) {
+    for (extent_t const n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 18, 31, 32, 33, 34, 64, 65, 100}) {
+        for (std::ptrdiff_t const step : {-2, -1, 2, 3, 4, 5, 6, 7, 8, 10}) {
+            CAPTURE(n);
+            CAPTURE(step);
+            auto const size = static_cast<std::size_t>((n - 1) * (step < 0 ? -step : step) + 1);
+            std::ptrdiff_t const first = step < 0 ? static_cast<std::ptrdiff_t>(size) - 1 : 0;
+            CHECK(copies<T>(1, n, {0, 0, 1}, {first, 0, step}, size));
+            CHECK(copies<T>(1, n, {first, 0, step}, {0, 0, 1}, size));
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("columns of a few become rows, and rows columns", T, std::uint8_t, std::uint16_t, std::uint32_t,
+                   std::uint64_t) {
+    for (extent_t const rows : {1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 100}) {
+        for (extent_t const columns : {2, 3, 4, 5}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            auto const size = static_cast<std::size_t>(rows * columns);
+            CHECK(copies<T>(rows, columns, {0, 1, rows}, {0, columns, 1}, size));
+            CHECK(copies<T>(rows, columns, {0, columns, 1}, {0, 1, rows}, size));
+            CHECK(copies<T>(rows, columns, {0, 1, rows + 1}, {1, columns, 1}, size + 5)); // with gaps between them
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("short runs behind each other, up to the last byte of an array", T, std::uint8_t, std::uint32_t,
+                   std::uint64_t) {
+    for (extent_t const columns : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 33, 63, 64, 65}) {
+        for (extent_t const rows : {2, 3, 7, 20}) {
+            for (extent_t const gap : {1, 2, 3, 30}) {
+                CAPTURE(columns);
+                CAPTURE(rows);
+                CAPTURE(gap);
+                auto const size = static_cast<std::size_t>((rows - 1) * (columns + gap) + columns);
+                CHECK(copies<T>(rows, columns, {0, columns, 1}, {0, columns + gap, 1}, size));
+                CHECK(copies<T>(rows, columns, {0, columns, 1}, {0, columns - 1, 1}, size)); // closer than they are long
+            }
+            CHECK(copies<T>(rows, columns, {0, columns, 1}, {2, 2 * columns, 1},
+                            static_cast<std::size_t>(2 * rows * columns + 2)));
+        }
+    }
+}
+
 TEST_CASE("many short rows, a few at once") {
     for (extent_t const columns : {1, 2, 3, 4, 5, 8, 9}) {
         for (extent_t const rows : {100, 512, 513, 1100}) {

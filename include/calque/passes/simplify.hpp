@@ -260,7 +260,8 @@ private:
         return -1;
     }
 
-    /// f(squeeze(a), squeeze(b)) is squeeze(f(a, b)): the values stay in the loop over rows that made them.
+    /// f(squeeze(a), squeeze(b)) is squeeze(f(a, b)): the values stay in the loop over rows that made them. Where none
+    /// did, as for columns of an array, rows of one element would be all that there is to loop over.
     constexpr node_id hoisted_squeeze(node const& n, node_id const* in) {
         op_info const& operation = info(n.op);
         if (operation.list_count != 0 || operation.first_shape_input < n.input_count) {
@@ -277,12 +278,24 @@ private:
         if (squeezed < 0 || !drops_last_axis(squeezed)) {
             return -1; // totals of columns go on as arrays of their own
         }
+        bool is_made_by_row = false;
+        for (int k = 0; k < n.input_count; ++k) {
+            is_made_by_row |= is<ops::squeeze>(in[k]) && is_made_in_a_loop(to_.input(in[k], 0));
+        }
+        if (!is_made_by_row) {
+            return -1;
+        }
         sequence<node_id> wide;
         for (int k = 0; k < n.input_count; ++k) {
             wide.push_back(is<ops::squeeze>(in[k]) ? to_.input(in[k], 0) : in[k]);
         }
         node_id const result = to_.add(n.op, wide.data(), n.input_count, n.attribute);
         return squeeze(at(result), to_[squeezed].attribute).id;
+    }
+
+    constexpr bool is_made_in_a_loop(node_id id) const {
+        op_kind const kind = info(to_[id].op).kind;
+        return kind == op_kind::elementwise || kind == op_kind::reduction;
     }
 
     constexpr bool drops_last_axis(node_id squeezed) const {

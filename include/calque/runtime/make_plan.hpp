@@ -278,6 +278,7 @@ private:
         leaf_buffer<bool> varies(x.leaf_count);
         find_varying(x, varies);
         [[maybe_unused]] bool const is_empty = space.size() == 0;
+        [[maybe_unused]] bool const are_short = axes.may_merge_into_columns && has_short_rows(space, axes);
         [[maybe_unused]] int const first_copy = copies_.size();
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
@@ -294,7 +295,9 @@ private:
             }
             if constexpr (Needs.copies) {
                 bool const its = varies[i - x.first_leaf];
-                if (!is_empty && !suits(steps[i - first_leaf], space, axes, its)) {
+                bool const is_readable = suits(steps[i - first_leaf], space, axes, its) &&
+                                         !(are_short && has_gaps(steps[i - first_leaf], space, axes, its));
+                if (!is_empty && !is_readable) {
                     make_suitable(k, i, space, axes, its, steps[i - first_leaf], places[i - first_leaf]);
                 }
             }
@@ -380,6 +383,24 @@ private:
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
     }
 
+    /// Whether rows are so short, and so many, that a loop over them costs more than copies in which they are one.
+    static constexpr bool has_short_rows(shape const& space, axis_ranges const& axes) {
+        extent_t const columns = run_size(space, axes.first_column, axes.end);
+        return columns <= kernels::thresholds::most_columns_of_copied_rows &&
+               run_size(space, 0, axes.first_column) >= kernels::thresholds::least_copied_rows;
+    }
+
+    /// Whether a leaf has gaps between rows, of which each has elements of its own, or one.
+    static constexpr bool has_gaps(calque::strides const& steps, shape const& space, axis_ranges const& axes,
+                                   bool varies) {
+        for (int axis = 0; axis < axes.first_column; ++axis) {
+            if (space[axis] != 1 && steps[axis] == 0) {
+                return false;
+            }
+        }
+        return !is_unit_run(steps, space, 0, varies ? axes.end : axes.first_column);
+    }
+
     /// Whether all columns of a row read one element of a leaf.
     static constexpr bool has_one_element(calque::strides const& steps, shape const& space, axis_ranges const& axes) {
         return run_size(space, axes.first_column, axes.end) != 1 &&
@@ -438,27 +459,28 @@ private:
     /// Makes large copies for a group part by part along its first axis: a part is still in L1 or L2 when the kernel
     /// reads it, and takes the memory of the one before.
     constexpr void divide_copies(int first_copy, shape const& space, group_plan& plan) {
+        namespace thresholds = kernels::thresholds;
         int axis = 0;
         while (axis + 1 < space.rank && space[axis] == 1) {
             ++axis;
         }
         auto const is_along = [&](copy_plan const& c) { return space.rank != 0 && c.extents[axis] == space[axis]; };
         std::ptrdiff_t bytes = 0; // of one index of the axis
+        extent_t at_once = 1;     // transposition reads lines of a source along the axis
         for (int i = first_copy; i < copies_.size(); ++i) {
             if (copy_plan const& c = copies_[i]; is_along(c)) {
                 bytes += c.extents.size() / space[axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
+                at_once = c.from_steps[axis] == 1 ? thresholds::copied_part_rows : at_once;
             }
         }
-        namespace thresholds = kernels::thresholds;
         bool const are_blocks = plan.column_part != 0;
         if (bytes == 0 || (!are_blocks && bytes * space[axis] <= thresholds::copied_whole_bytes)) {
             return;
         }
-        extent_t const tiles = thresholds::copied_part_bytes / (bytes * thresholds::copied_part_rows);
+        extent_t const times = std::max(extent_t{1}, thresholds::copied_part_bytes / (bytes * at_once));
         plan.divided_axis = axis;
         plan.divided_extent = space[axis];
-        plan.part = are_blocks ? rows_of_a_block(first_copy)
-                               : std::max(extent_t{1}, tiles) * thresholds::copied_part_rows;
+        plan.part = are_blocks ? rows_of_a_block(first_copy) : times * at_once;
         for (int i = first_copy; i < copies_.size(); ++i) {
             copies_[i].is_by_parts = is_along(copies_[i]);
         }

@@ -51,6 +51,21 @@ CALQUE_NOINLINE void copy_runs_by(std::byte* to, std::ptrdiff_t to_step, std::by
     }
 }
 
+/// Runs of at most a chunk, from where they lie no closer to one behind the other. Each is copied as a whole chunk, and
+/// what that writes too much is written again by the next: all but the last runs. Returns how many.
+template <int Chunk>
+CALQUE_NOINLINE std::ptrdiff_t pack_short_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
+                                               std::ptrdiff_t runs, std::ptrdiff_t bytes) {
+    std::ptrdiff_t r = 0;
+    for (std::ptrdiff_t rest = runs * bytes; rest >= Chunk; rest -= bytes) {
+        chunk<Chunk>::copy(to, from);
+        to += bytes;
+        from += from_step;
+        ++r;
+    }
+    return r;
+}
+
 } // namespace detail
 
 /// Copies a run that does not overlap the place it is copied to; none, from or to nowhere, is right.
@@ -72,6 +87,15 @@ inline void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* fr
                       std::ptrdiff_t runs, std::ptrdiff_t bytes) {
     constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
     constexpr std::ptrdiff_t half = widest > 16 ? widest / 2 : widest;
+    if (to_step == bytes && from_step >= bytes && bytes > 4 && bytes <= widest) {
+        std::ptrdiff_t const packed = bytes <= 8      ? detail::pack_short_runs<8>(to, from, from_step, runs, bytes)
+                                      : bytes <= 16   ? detail::pack_short_runs<16>(to, from, from_step, runs, bytes)
+                                      : bytes <= half ? detail::pack_short_runs<half>(to, from, from_step, runs, bytes)
+                                                      : detail::pack_short_runs<widest>(to, from, from_step, runs, bytes);
+        to += packed * to_step;
+        from += packed * from_step;
+        runs -= packed;
+    }
     if (bytes >= thresholds::least_bytes_in_registers) {
         for (std::ptrdiff_t r = 0; r < runs; ++r) {
             copy_bytes(to + r * to_step, from + r * from_step, static_cast<std::size_t>(bytes));

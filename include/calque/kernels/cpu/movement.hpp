@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Kernels that copy elements to other places. They know the size of an element, not its type.
 //
-// Runs that are contiguous on both sides are copied as bytes, transpositions through register tiles, every second
-// element and reversed rows through permutations; what is left is copied one element at a time.
+// Runs that are contiguous on both sides are copied as bytes, transpositions through register tiles, elements a few
+// apart and reversed rows through permutations; what is left is copied one element at a time.
 #pragma once
 
 #include <calque/core/shape.hpp>
 #include <calque/kernels/cpu/copy_runs.hpp>
 #include <calque/kernels/cpu/interleave.hpp>
+#include <calque/kernels/cpu/spaced.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
 #include <cstdlib>
@@ -30,48 +31,6 @@ struct strided_source {
 
 namespace detail {
 
-/// Every second element, or all in reverse order, a register at a time: as many as whole registers make. Returns how
-/// many.
-template <class T>
-extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t from_step, extent_t n) {
-    constexpr int lanes = simd::lanes<T>;
-    extent_t i = 0;
-    if (from_step == 2) {
-        for (; i + lanes < n; i += lanes) { // the last registers would end behind the last element
-            simd::reg<T> const a = simd::load(from + 2 * i);
-            simd::reg<T> const b = simd::load(from + 2 * i + lanes);
-            simd::store(to + i, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                            return __builtin_shufflevector(a, b, (2 * lane.value)...);
-                        }));
-        }
-    } else if (from_step == -1 && n >= lanes) {
-        for (; i < n; i += lanes) {
-            extent_t const first = i + lanes <= n ? i : n - lanes; // the last register may overlap the one before it
-            simd::reg<T> const a = simd::load(from - first - (lanes - 1));
-            simd::store(to + first, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                            return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
-                        }));
-        }
-    }
-    return i;
-}
-
-/// Elements `step` apart, one by one where no permutation serves.
-template <class T>
-void copy_elements(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t from_step, extent_t n) {
-    if (to_step == 1 && from_step == 0) {
-        T const value = *from;
-        for (extent_t i = 0; i < n; ++i) {
-            to[i] = value;
-        }
-        return;
-    }
-    extent_t i = to_step == 1 ? copy_by_permutations(to, from, from_step, n) : 0;
-    for (; i < n; ++i) {
-        to[i * to_step] = from[i * from_step];
-    }
-}
-
 /// One side of a copy of rows: the distances to the next row and to the next element of a row, in elements.
 struct row_steps {
     std::ptrdiff_t row, element;
@@ -84,14 +43,14 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
     T const* const in = reinterpret_cast<T const*>(from);
     if (n > thresholds::elements_of_a_short_row || rows < n) {
         for (extent_t i = 0; i < rows; ++i) {
-            copy_elements(out + i * to_steps.row, to_steps.element, in + i * from_steps.row, from_steps.element, n);
+            copy_spaced(out + i * to_steps.row, to_steps.element, in + i * from_steps.row, from_steps.element, n);
         }
         return;
     }
     constexpr extent_t at_once = thresholds::short_rows_at_once;
     for (extent_t first = 0; first < rows; first += at_once) { // the first element of some of them, then the second
         for (extent_t j = 0; j < n; ++j) {
-            copy_elements(out + first * to_steps.row + j * to_steps.element, to_steps.row,
+            copy_spaced(out + first * to_steps.row + j * to_steps.element, to_steps.row,
                           in + first * from_steps.row + j * from_steps.element, from_steps.row,
                           rows - first < at_once ? rows - first : at_once);
         }
@@ -102,6 +61,11 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
 inline void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
                         extent_t n, std::ptrdiff_t bytes) {
     if (to_step.element == 1 && from_step.element == 1) {
+        std::ptrdiff_t const run = n * bytes;
+        if ((run == 2 || run == 4 || run == 8) && to_step.row == n && from_step.row % n == 0) { // are elements, too
+            copy_matrix(to, {0, 1}, from, {0, from_step.row / n}, 1, rows, run);
+            return;
+        }
         copy_runs(to, to_step.row * bytes, from, from_step.row * bytes, rows, n * bytes);
         return;
     }
@@ -209,12 +173,19 @@ struct transposition {
                        std::ptrdiff_t out_stride) {
         auto const* const from = reinterpret_cast<T const*>(in);
         T* const to = reinterpret_cast<T*>(out);
-        if constexpr (sizeof(T) >= 4) { // of so few rows tiles would be empty for the most part
+        if constexpr (sizeof(T) >= 4) { // of so few rows or columns tiles would be empty for the most part
             auto const row = [&](int i) { return from + i * in_stride; };
             switch (out_stride == rows ? rows : 0) {
             case 2: interleave_arrays(std::array{row(0), row(1)}, columns, to); return;
             case 3: interleave_arrays(std::array{row(0), row(1), row(2)}, columns, to); return;
             case 4: interleave_arrays(std::array{row(0), row(1), row(2), row(3)}, columns, to); return;
+            default: break;
+            }
+            auto const column = [&](int j) { return to + j * out_stride; };
+            switch (in_stride == columns ? columns : 0) {
+            case 2: take_apart(from, rows, std::array{column(0), column(1)}); return;
+            case 3: take_apart(from, rows, std::array{column(0), column(1), column(2)}); return;
+            case 4: take_apart(from, rows, std::array{column(0), column(1), column(2), column(3)}); return;
             default: break;
             }
         }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Copies of elements that stand evenly spaced: one coordinate of points, one channel of an image, a row backwards.
+//
+// A few elements apart, or backwards, they come through permutations, a register at a time; else one by one.
+#pragma once
+
+#include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/interleave.hpp>
+#include <calque/kernels/cpu/pack_memory.hpp>
+#include <calque/kernels/cpu/simd.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
+
+#include <cstddef>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+namespace detail {
+
+/// Copies every `Step`th element, as many as whole registers make, and returns how many.
+template <int Step, class T>
+CALQUE_INLINE extent_t copy_every(T* to, T const* from, extent_t n) {
+    constexpr int lanes = simd::lanes<T>;
+    extent_t i = 0;
+    for (; i + lanes < n; i += lanes) { // the last registers would end behind the last element
+        simd::store(to + i, load_every<Step>(from + Step * i));
+    }
+    return i;
+}
+
+/// Copies elements backwards, `from` is the last one; at least a register of them.
+template <class T>
+CALQUE_INLINE void copy_backwards(T* to, T const* from, extent_t n) {
+    constexpr int lanes = simd::lanes<T>;
+    for (extent_t i = 0; i < n; i += lanes) {
+        extent_t const first = i + lanes <= n ? i : n - lanes; // the last register may overlap the one before it
+        simd::reg<T> const a = simd::load(from - first - (lanes - 1));
+        simd::store(to + first, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+                        return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
+                    }));
+    }
+}
+
+/// Copies some elements `step` apart through permutations, and returns how many: none if there are none for these.
+template <class T>
+extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t step, extent_t n) {
+    switch (step) {
+    case 2: return copy_every<2>(to, from, n);
+    case 3: return copy_every<3>(to, from, n);
+    case 4: return copy_every<4>(to, from, n);
+    case -1:
+        if (n >= simd::lanes<T>) {
+            copy_backwards(to, from, n);
+            return n;
+        }
+        return 0;
+    default: break;
+    }
+    if constexpr (sizeof(T) < sizeof(double)) { // else one by one is no slower
+        switch (step) {
+        case 5: return copy_every<5>(to, from, n);
+        case 6: return copy_every<6>(to, from, n);
+        default: break;
+        }
+    }
+    return 0;
+}
+
+} // namespace detail
+
+/// Copies `n` elements that stand `from_step` apart to where they are `to_step` apart.
+template <class T>
+void copy_spaced(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t from_step, extent_t n) {
+    if (to_step == 1 && from_step == 0) {
+        T const value = *from;
+        for (extent_t i = 0; i < n; ++i) {
+            to[i] = value;
+        }
+        return;
+    }
+    extent_t i = to_step == 1 ? detail::copy_by_permutations(to, from, from_step, n) : 0;
+    for (; i < n; ++i) {
+        to[i * to_step] = from[i * from_step];
+    }
+}
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque
