@@ -115,6 +115,7 @@ TEST_CASE("a plan says which variant of a kernel runs") {
     auto const by_rows = [&](std::ptrdiff_t distance) { return array2(memory.data(), {6, 8}, {distance, 1}); };
     array2 const by_columns(memory.data(), {6, 8}, {1, 6});
     array2 const every_second(memory.data(), {6, 8}, {16, 2});
+    array2 const every_tenth(memory.data(), {6, 8}, {80, 10});
 
     CHECK(plan_of(add, by_rows(8), by_rows(8)) == " 0 elements  1 x 48: add (one run)\n");
     CHECK(plan_of(add, by_rows(8), by_rows(10)) == " 0 elements  6 x 8: add (strided rows)\n");
@@ -123,6 +124,9 @@ TEST_CASE("a plan says which variant of a kernel runs") {
           "   copy      argument 1 [6,8] to contiguous memory, by transposing tiles\n"
           " 0 elements  1 x 48: add (one run)\n");
     CHECK(plan_of(add, every_second, by_rows(8)) ==
+          "   copy      argument 0 [6,8] to contiguous memory, by permutations\n"
+          " 0 elements  1 x 48: add (one run)\n");
+    CHECK(plan_of(add, every_tenth, by_rows(8)) ==
           "   copy      argument 0 [6,8] to contiguous memory, element by element\n"
           " 0 elements  1 x 48: add (one run)\n");
 

@@ -88,10 +88,11 @@ inline void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* fr
     constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
     constexpr std::ptrdiff_t half = widest > 16 ? widest / 2 : widest;
     if (to_step == bytes && from_step >= bytes && bytes > 4 && bytes <= widest) {
-        std::ptrdiff_t const packed = bytes <= 8      ? detail::pack_short_runs<8>(to, from, from_step, runs, bytes)
-                                      : bytes <= 16   ? detail::pack_short_runs<16>(to, from, from_step, runs, bytes)
-                                      : bytes <= half ? detail::pack_short_runs<half>(to, from, from_step, runs, bytes)
-                                                      : detail::pack_short_runs<widest>(to, from, from_step, runs, bytes);
+        std::ptrdiff_t const packed = bytes <= 8    ? detail::pack_short_runs<8>(to, from, from_step, runs, bytes)
+                                      : bytes <= 16 ? detail::pack_short_runs<16>(to, from, from_step, runs, bytes)
+                                      : bytes <= half
+                                          ? detail::pack_short_runs<half>(to, from, from_step, runs, bytes)
+                                          : detail::pack_short_runs<widest>(to, from, from_step, runs, bytes);
         to += packed * to_step;
         from += packed * from_step;
         runs -= packed;

@@ -51,8 +51,8 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
     for (extent_t first = 0; first < rows; first += at_once) { // the first element of some of them, then the second
         for (extent_t j = 0; j < n; ++j) {
             copy_spaced(out + first * to_steps.row + j * to_steps.element, to_steps.row,
-                          in + first * from_steps.row + j * from_steps.element, from_steps.row,
-                          rows - first < at_once ? rows - first : at_once);
+                        in + first * from_steps.row + j * from_steps.element, from_steps.row,
+                        rows - first < at_once ? rows - first : at_once);
         }
     }
 }
@@ -213,13 +213,15 @@ struct no_transposition {
 } // namespace detail
 
 /// How `copy_strided` copies such arrays, for people.
-inline std::string_view name_of_copy(shape const& extents, strides const& to, strides const& from) {
+inline std::string_view name_of_copy(shape const& extents, strides const& to, strides const& from,
+                                     std::size_t element_bytes) {
     detail::copied_axes const axes(extents, to, from);
     detail::copied_axis const& run = axes.inner();
-    return axes.rank == 0 || (run.to == 1 && run.from == 1)       ? "row by row"
-           : detail::is_transposition(axes.outer(), axes.inner()) ? "by transposing tiles"
-           : run.to == 1 && run.from == 0                         ? "by repeating elements"
-                                                                  : "element by element";
+    return axes.rank == 0 || (run.to == 1 && run.from == 1)                   ? "row by row"
+           : detail::is_transposition(axes.outer(), axes.inner())             ? "by transposing tiles"
+           : run.to == 1 && run.from == 0                                     ? "by repeating elements"
+           : run.to == 1 && detail::has_permutations(run.from, element_bytes) ? "by permutations"
+                                                                              : "element by element";
 }
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap. `Transpose`:

@@ -28,10 +28,13 @@ CALQUE_INLINE extent_t copy_every(T* to, T const* from, extent_t n) {
     return i;
 }
 
-/// Copies elements backwards, `from` is the last one; at least a register of them.
+/// Copies elements backwards, from the last one at `from`: all of them, if they fill a register. Returns how many.
 template <class T>
-CALQUE_INLINE void copy_backwards(T* to, T const* from, extent_t n) {
+CALQUE_INLINE extent_t copy_backwards(T* to, T const* from, extent_t n) {
     constexpr int lanes = simd::lanes<T>;
+    if (n < lanes) {
+        return 0;
+    }
     for (extent_t i = 0; i < n; i += lanes) {
         extent_t const first = i + lanes <= n ? i : n - lanes; // the last register may overlap the one before it
         simd::reg<T> const a = simd::load(from - first - (lanes - 1));
@@ -39,31 +42,34 @@ CALQUE_INLINE void copy_backwards(T* to, T const* from, extent_t n) {
                         return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
                     }));
     }
+    return n;
+}
+
+/// Whether there are permutations for elements of `bytes` bytes that stand `step` apart. (Of wide ones that stand
+/// farther apart one by one is no slower.)
+constexpr bool has_permutations(std::ptrdiff_t step, std::size_t bytes) {
+    return step == -1 || (step >= 2 && step <= (bytes < sizeof(double) ? 6 : 4));
 }
 
 /// Copies some elements `step` apart through permutations, and returns how many: none if there are none for these.
 template <class T>
 extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t step, extent_t n) {
-    switch (step) {
-    case 2: return copy_every<2>(to, from, n);
-    case 3: return copy_every<3>(to, from, n);
-    case 4: return copy_every<4>(to, from, n);
-    case -1:
-        if (n >= simd::lanes<T>) {
-            copy_backwards(to, from, n);
-            return n;
-        }
+    if (!has_permutations(step, sizeof(T))) {
         return 0;
-    default: break;
     }
-    if constexpr (sizeof(T) < sizeof(double)) { // else one by one is no slower
+    if constexpr (has_permutations(6, sizeof(T))) {
         switch (step) {
         case 5: return copy_every<5>(to, from, n);
         case 6: return copy_every<6>(to, from, n);
         default: break;
         }
     }
-    return 0;
+    switch (step) {
+    case 2: return copy_every<2>(to, from, n);
+    case 3: return copy_every<3>(to, from, n);
+    case 4: return copy_every<4>(to, from, n);
+    default: return copy_backwards(to, from, n);
+    }
 }
 
 } // namespace detail
