@@ -182,7 +182,7 @@ struct transposition {
             default: break;
             }
             auto const column = [&](int j) { return to + j * out_stride; };
-            switch (in_stride == columns ? columns : 0) {
+            switch (in_stride == columns && rows >= simd::lanes<T> ? columns : 0) {
             case 2: take_apart(from, rows, std::array{column(0), column(1)}); return;
             case 3: take_apart(from, rows, std::array{column(0), column(1), column(2)}); return;
             case 4: take_apart(from, rows, std::array{column(0), column(1), column(2), column(3)}); return;
