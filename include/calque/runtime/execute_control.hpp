@@ -8,6 +8,7 @@
 #include <calque/runtime/arena.hpp>
 #include <calque/runtime/placement.hpp>
 #include <calque/runtime/plan_needs.hpp>
+#include <calque/runtime/register_loop.hpp>
 
 #include <cstring>
 #include <tuple>
@@ -170,7 +171,13 @@ public:
         } else if constexpr (node.op == graph::code_of<graph::ops::branch>) {
             run_branch();
         } else if constexpr (node.op == graph::code_of<graph::ops::while_loop>) {
-            run_while();
+            if constexpr (stays_in_registers<Compiled, K>()) {
+                run_while_in_registers();
+            } else {
+                run_while();
+            }
+        } else if constexpr (stays_in_registers<Compiled, K>()) {
+            run_scan_in_registers();
         } else {
             run_scan();
         }
@@ -360,6 +367,49 @@ private:
         }
     }
 
+    // ---- scans
+
+    static constexpr std::ptrdiff_t direction = counts.backwards ? -1 : 1;
+
+    std::ptrdiff_t step_count() const { return input(counts.carried).extents[0]; }
+    static constexpr std::ptrdiff_t first_step(std::ptrdiff_t steps) { return counts.backwards ? steps - 1 : 0; }
+
+    /// How far the items that a step reads and the elements that it stacks are from those of the next, in bytes.
+    struct moving_places {
+        std::ptrdiff_t item_bytes[at_least_one(counts.items)];
+        std::ptrdiff_t stacked_bytes[at_least_one(region<0>::output_count)];
+
+        void advance(region_bases<0>& bases) const {
+            for (int j = 0; j < counts.items; ++j) {
+                bases.all[counts.carried + j] += item_bytes[j];
+            }
+            for (int o = counts.carried; o < region<0>::output_count; ++o) {
+                bases.all[region_bases<0>::outputs + o] += stacked_bytes[o];
+            }
+        }
+    };
+
+    /// Lets `bases` have the places of the first step.
+    moving_places place_moving(region_bases<0>& bases, std::ptrdiff_t steps) const {
+        moving_places moving;
+        std::ptrdiff_t const first = first_step(steps);
+        for (int j = 0; j < counts.items; ++j) {
+            int const i = counts.carried + j;
+            std::ptrdiff_t const bytes = input(i).steps[0] * static_cast<std::ptrdiff_t>(size_of(input_type(i)));
+            bases.all[i] += first * bytes;
+            moving.item_bytes[j] = bytes * direction;
+        }
+        for (int o = counts.carried; o < region<0>::output_count; ++o) {
+            int const v = find_result<graph::ops::stacked>(region_source<0>::yield_of(o) - counts.carried);
+            value_plan const& all = plan_.values[v];
+            dtype const type = Compiled::optimized.nodes[schedule.values[v].node].type;
+            std::ptrdiff_t const bytes = steps == 0 ? 0 : static_cast<std::ptrdiff_t>(bytes_of(all, type)) / steps;
+            bases.all[region_bases<0>::outputs + o] = at(all.at) + first * bytes;
+            moving.stacked_bytes[o] = bytes * direction;
+        }
+        return moving;
+    }
+
     CALQUE_NOINLINE void run_scan() const {
         auto const& region_plan = plan_.template region<K, 0>();
         std::size_t const region_bytes = rounded(region_plan.arena_bytes);
@@ -368,14 +418,12 @@ private:
         place_carried(places, frame.data() + region_bytes);
         region_bases<0> bases = bases_of<0>(frame.data());
         auto const step = executor_of<0>(bases);
-        std::ptrdiff_t const steps = input(counts.carried).extents[0];
-        std::ptrdiff_t const first = counts.backwards ? steps - 1 : 0;
-        std::ptrdiff_t const direction = counts.backwards ? -1 : 1;
+        std::ptrdiff_t const steps = step_count();
 
         for (int k = 0; k < counts.carried; ++k) {
             carried_place& p = places[k];
             if (p.history != nullptr && steps != 0) {
-                p.now = p.history + static_cast<std::size_t>(first) * p.bytes;
+                p.now = p.history + static_cast<std::size_t>(first_step(steps)) * p.bytes;
             } else if (is_in_place<0>(k)) {
                 p.next = p.now;
             } else if (steps % 2 != 0) {
@@ -383,22 +431,7 @@ private:
             }
             copy_input(k, p.now);
         }
-        std::ptrdiff_t item_bytes[at_least_one(counts.items)];
-        for (int j = 0; j < counts.items; ++j) {
-            int const i = counts.carried + j;
-            item_bytes[j] = input(i).steps[0] * static_cast<std::ptrdiff_t>(size_of(input_type(i)));
-            bases.all[i] += first * item_bytes[j];
-            item_bytes[j] *= direction;
-        }
-        std::ptrdiff_t stacked_bytes[at_least_one(region<0>::output_count)];
-        for (int o = counts.carried; o < region<0>::output_count; ++o) {
-            int const v = find_result<graph::ops::stacked>(region_source<0>::yield_of(o) - counts.carried);
-            value_plan const& all = plan_.values[v];
-            dtype const type = Compiled::optimized.nodes[schedule.values[v].node].type;
-            stacked_bytes[o] = steps == 0 ? 0 : static_cast<std::ptrdiff_t>(bytes_of(all, type)) / steps;
-            bases.all[region_bases<0>::outputs + o] = at(all.at) + first * stacked_bytes[o];
-            stacked_bytes[o] *= direction;
-        }
+        moving_places const moving = place_moving(bases, steps);
         for (std::ptrdiff_t i = 0; i < steps; ++i) {
             for (int k = 0; k < counts.carried; ++k) {
                 carried_place& p = places[k];
@@ -412,13 +445,80 @@ private:
             for (carried_place& p : places) {
                 p.advance();
             }
-            for (int j = 0; j < counts.items; ++j) {
-                bases.all[counts.carried + j] += item_bytes[j];
-            }
-            for (int o = counts.carried; o < region<0>::output_count; ++o) {
-                bases.all[region_bases<0>::outputs + o] += stacked_bytes[o];
-            }
+            moving.advance(bases);
         }
+    }
+
+    // ---- loops whose steps are one kernel on a few numbers
+
+    template <class Step>
+    CALQUE_INLINE auto load_carried() const {
+        return simd::indices<counts.carried>([&](auto... k) CALQUE_INLINE_LAMBDA {
+            return std::tuple{
+                Step::template load<Step::template output_value<k>>(at(input(k).at), input(k).steps[0])...};
+        });
+    }
+
+    /// Writes what a loop ends with to where anyone reads it.
+    template <class Step, class Carried>
+    CALQUE_INLINE void store_carried(Carried const& carried) const {
+        simd::unroll<counts.carried>([&](auto k) CALQUE_INLINE_LAMBDA {
+            if constexpr (constexpr int v = find_result<graph::ops::result>(k); v >= 0) {
+                Step::template store<k>(at(plan_.values[v].at), std::get<k>(carried));
+            }
+        });
+    }
+
+    CALQUE_NOINLINE void run_while_in_registers() const {
+        using condition = register_step<region<0>, counts.carried>;
+        using step = register_step<region<1>, counts.carried>;
+        condition asked(plan_.template region<K, 0>().values, bases_of<0>(nullptr).all);
+        step next(plan_.template region<K, 1>().values, bases_of<1>(nullptr).all);
+        auto carried = load_carried<step>();
+        auto const argument = [&](auto a) CALQUE_INLINE_LAMBDA { return std::get<a>(carried); };
+        while (true) {
+            asked.run(argument);
+            if (!simd::first_element(asked.template output<0>(argument))) {
+                break;
+            }
+            next.run(argument);
+            carried = next.template first_outputs<counts.carried>(argument);
+        }
+        store_carried<step>(carried);
+    }
+
+    CALQUE_NOINLINE void run_scan_in_registers() const {
+        using step = register_step<region<0>, counts.carried + counts.items>;
+        region_bases<0> bases = bases_of<0>(nullptr);
+        std::ptrdiff_t const steps = step_count();
+        moving_places const moving = place_moving(bases, steps);
+        step next(plan_.template region<K, 0>().values, bases.all);
+
+        auto carried = load_carried<step>();
+        auto const argument = [&](auto a) CALQUE_INLINE_LAMBDA {
+            if constexpr (a < counts.carried) {
+                return std::get<a>(carried);
+            } else {
+                return next.template load_argument<a>(bases.all[a]);
+            }
+        };
+        for (std::ptrdiff_t i = 0; i < steps; ++i) {
+            simd::unroll<counts.carried>([&](auto k) CALQUE_INLINE_LAMBDA {
+                if constexpr (constexpr int v = find_result<graph::ops::history>(k); v >= 0) {
+                    std::ptrdiff_t const number = first_step(steps) + i * direction;
+                    step::template store<k>(at(plan_.values[v].at) + number * step::template bytes_of_output<k>,
+                                            std::get<k>(carried));
+                }
+            });
+            next.run(argument);
+            simd::unroll<region<0>::output_count - counts.carried>([&](auto j) CALQUE_INLINE_LAMBDA {
+                constexpr int o = counts.carried + j;
+                step::template store<o>(bases.all[region_bases<0>::outputs + o], next.template output<o>(argument));
+            });
+            carried = next.template first_outputs<counts.carried>(argument);
+            moving.advance(bases);
+        }
+        store_carried<step>(carried);
     }
 
     plan_type const& plan_;

@@ -124,8 +124,12 @@ private:
         case graph::storage_kind::indices: place.steps = contiguous_strides(place.extents); break;
         case graph::storage_kind::view:
             if constexpr (Needs.views) {
-                if (!place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)))) {
-                    copy_for_view(v);
+                bool const is_in_place =
+                    place_view(in_.g, s.node, in_.shapes, out_.values[s.source], place, size_of(type_of_value(v)));
+                if constexpr (Needs.copies) {
+                    if (!is_in_place) {
+                        copy_for_view(v);
+                    }
                 }
                 has_other_order_ |= !is_contiguous(place.extents, place.steps);
             }

@@ -45,16 +45,39 @@ public:
             needs.views |= value.kind == graph::storage_kind::view;
             needs.counts |= value.kind == graph::storage_kind::count;
             needs.buffers |= value.kind == graph::storage_kind::buffer && value.output < 0;
+            needs.orders |= value.kind == graph::storage_kind::view && !is_result_in_place(v);
         }
         for (int k = 0; k < s_.group_count; ++k) {
             add_group(s_.groups[k], needs);
         }
-        needs.orders = needs.views;
-        needs.copies |= needs.views;
+        needs.copies |= needs.orders;
         return needs;
     }
 
 private:
+    /// Whether a view is nothing but an output, whose memory a kernel has filled in row-major order: a sum without the
+    /// axis that it was over.
+    constexpr bool is_result_in_place(int v) const {
+        graph::stored_value const& source = s_.values[s_.values[v].source];
+        graph::node const& view = g_[s_.values[v].node];
+        bool const keeps_order = view.op == graph::code_of<graph::ops::squeeze> ||
+                                 view.op == graph::code_of<graph::ops::expand_dims> ||
+                                 view.op == graph::code_of<graph::ops::reshape>;
+        bool const is_filled = source.kind == graph::storage_kind::buffer && source.output >= 0 &&
+                               s_.outputs[source.output] == v;
+        bool is_read = false;
+        for (int i = 0; i < s_.value_count; ++i) {
+            is_read |= s_.values[i].kind == graph::storage_kind::view && s_.values[i].source == v;
+        }
+        for (int i = 0; i < s_.leaf_count(); ++i) {
+            is_read |= s_.leaves[i] == v;
+        }
+        for (int o = 0; o < s_.output_count; ++o) {
+            is_read |= o != source.output && s_.outputs[o] == v;
+        }
+        return keeps_order && is_filled && !is_read;
+    }
+
     constexpr void add_group(graph::group const& x, plan_needs& needs) const {
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             needs.values = true;

@@ -8,6 +8,7 @@
 #include <calque/graph/regions.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/runtime/compiled.hpp>
+#include <calque/runtime/register_loop.hpp>
 
 #include <string>
 #include <utility>
@@ -249,6 +250,9 @@ void write_kernel(schedule_writer<text>& writer, text& out, int indentation) {
         writer.write_kernel(K, 0, [](int) { return 0; });
     }
     if constexpr (kind == group_kind::control) {
+        if (stays_in_registers<Scheduled, K>()) {
+            indent(out, indentation + 1) << "keeps what it carries in registers\n";
+        }
         constexpr int regions = graph::region_count(Scheduled::control_node(K));
         [&]<int... R>(std::integer_sequence<int, R...>) {
             (write_region<typename Scheduled::template region<K, R>>(out, R, indentation + 1), ...);
