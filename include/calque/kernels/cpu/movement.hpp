@@ -157,7 +157,13 @@ void copy_axes(copied_axes const& axes, std::byte* to, std::byte const* from, st
     }
     copied_axis const& outer = axes.outer();
     copied_axis const& inner = axes.inner();
-    if (Transpose::may_occur && is_transposition(outer, inner)) {
+    bool const is_taken_apart = outer.extent <= thresholds::most_columns_taken_apart &&
+                                outer.extent * bytes <= thresholds::most_bytes_taken_apart &&
+                                inner.extent >= 2 * simd::width &&
+                                has_permutations(inner.from, static_cast<std::size_t>(bytes));
+    if (Transpose::may_occur && is_transposition(outer, inner) && is_taken_apart) {
+        copy_matrix(to, {1, outer.to}, from, {inner.from, 1}, inner.extent, outer.extent, bytes);
+    } else if (Transpose::may_occur && is_transposition(outer, inner)) {
         Transpose::run(from, inner.extent, outer.extent, inner.from, to, outer.to, bytes);
     } else {
         copy_matrix(to, {outer.to, inner.to}, from, {outer.from, inner.from}, outer.extent, inner.extent, bytes);
@@ -173,19 +179,12 @@ struct transposition {
                        std::ptrdiff_t out_stride) {
         auto const* const from = reinterpret_cast<T const*>(in);
         T* const to = reinterpret_cast<T*>(out);
-        if constexpr (sizeof(T) >= 4) { // of so few rows or columns tiles would be empty for the most part
+        if constexpr (sizeof(T) >= 4) { // of so few rows tiles would be empty for the most part
             auto const row = [&](int i) { return from + i * in_stride; };
             switch (out_stride == rows ? rows : 0) {
             case 2: interleave_arrays(std::array{row(0), row(1)}, columns, to); return;
             case 3: interleave_arrays(std::array{row(0), row(1), row(2)}, columns, to); return;
             case 4: interleave_arrays(std::array{row(0), row(1), row(2), row(3)}, columns, to); return;
-            default: break;
-            }
-            auto const column = [&](int j) { return to + j * out_stride; };
-            switch (in_stride == columns && rows >= simd::lanes<T> ? columns : 0) {
-            case 2: take_apart(from, rows, std::array{column(0), column(1)}); return;
-            case 3: take_apart(from, rows, std::array{column(0), column(1), column(2)}); return;
-            case 4: take_apart(from, rows, std::array{column(0), column(1), column(2), column(3)}); return;
             default: break;
             }
         }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <calque/core/shape.hpp>
-#include <calque/kernels/cpu/interleave.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
@@ -16,6 +15,35 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 namespace detail {
+
+/// A register of every `Step`th element from `from` on, of as many registers. Of an odd step no two elements stand in
+/// one lane, so that they only have to be put in order; of an even one they are every second one of what half the step
+/// has.
+template <int Step, class T>
+CALQUE_INLINE simd::reg<T> load_every(T const* from) {
+    constexpr int lanes = simd::lanes<T>;
+    if constexpr (Step == 1) {
+        return simd::load(from);
+    } else if constexpr (Step % 2 == 0) {
+        simd::reg<T> const a = load_every<Step / 2>(from);
+        simd::reg<T> const b = load_every<Step / 2>(from + Step / 2 * lanes);
+        return simd::indices<lanes>(
+            [&](auto... lane) CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(a, b, (2 * lane.value)...); });
+    } else {
+        simd::reg<T> all = simd::load(from);
+        simd::unroll<Step - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int before = (k + 1) * lanes;
+            simd::reg<T> const next = simd::load(from + before);
+            all = simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+                return __builtin_shufflevector(
+                    all, next, ((before + lane.value) % Step == 0 ? lanes + lane.value : lane.value)...);
+            });
+        });
+        return simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+            return __builtin_shufflevector(all, all, (Step * lane.value % lanes)...);
+        });
+    }
+}
 
 /// Copies every `Step`th element, as many as whole registers make, and returns how many.
 template <int Step, class T>
