@@ -257,6 +257,23 @@ TEST_CASE("integers that are added at positions wrap around; arrays without elem
                 at);
 }
 
+TEST_CASE("single elements that are added at positions, in order, from anywhere") {
+    auto const add = [](auto x, auto at, auto updates) { return calque::scatter_add<0>(x, at, updates); };
+    auto const add_to_columns = [](auto x, auto at, auto updates) { return calque::scatter_add<1>(x, at, updates); };
+    xtensor<std::int32_t, 1> const at = {3, 1, 3, -1, 0, 9, 3, 1};
+    xtensor<std::int64_t, 2> const table = {{3, 1, 3, -1}, {0, 9, 3, 1}};
+    auto const x = noise<float, 1>({5}, 1), updates = noise<float, 1>({16}, 2);
+    check_fused(add, equal_bits, x, at, xt::view(updates, xt::range(0, 8)));
+    check_fused(add, equal_bits, x, at, xt::view(updates, xt::range(0, 16, 2)));
+    auto const rows = noise<float, 2>({4, 4}, 3);
+    check_fused(add, equal_bits, x, table, xt::view(rows, xt::range(0, 2)));
+    check_fused(add, equal_bits, x, table, xt::view(rows, xt::range(0, 4, 2)));
+    check_fused(add, equal_bits, x, table, xt::view(xt::transpose(rows), xt::range(0, 2)));
+    check_fused(add_to_columns, equal_bits, noise<double, 2>({3, 5}, 4), at, noise<double, 2>({3, 8}, 5));
+    check_fused(add_to_columns, equal_bits, noise<double, 2>({3, 5}, 4), at,
+                xt::transpose(noise<double, 2>({8, 3}, 6)));
+}
+
 TEST_CASE("the gradient of elements at positions adds up") {
     xtensor<std::int32_t, 1> const at = {0, 5, -1, 5, 2, 6, -7, 3};
     check_fused(calque::grad(taken_sum), tests::closeness{4, 8}, noise<float, 2>({6, 19}, 1), at);

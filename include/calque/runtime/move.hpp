@@ -223,9 +223,19 @@ void add_taken(moved_value const& to, moved_value const& from, moved_value const
     detail::some_axes const inner(from, end, from.extents.rank);
     bool const is_run = is_contiguous(inner.extents, inner.steps);
     extent_t const run = inner.extents.size();
+    bool const is_evenly_spaced = taken.extents.rank == 1 || is_contiguous(taken.extents, taken.steps);
+    std::ptrdiff_t const step = taken.extents.rank == 1 ? taken.steps[0] : 1;
     kernels::for_each_offset(outer.extents, outer.steps, [&](extent_t number, std::ptrdiff_t offset) {
         T* const out = reinterpret_cast<T*>(to.data) + number * n * run;
         T const* const in = reinterpret_cast<T const*>(from.data) + offset;
+        if (run == 1 && is_evenly_spaced) { // no division finds where single elements are
+            kernels::for_each_index(indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
+                                    [&](extent_t position, extent_t index) {
+                                        T& target = out[kernels::existing_index(index, n)];
+                                        target = sums::next(target, nullptr, 0, in[position * step]);
+                                    });
+            return;
+        }
         kernels::for_each_index(
             indices.extents, indices.steps, reinterpret_cast<I const*>(indices.data),
             [&](extent_t position, extent_t index) {
