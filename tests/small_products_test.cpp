@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Products of small matrices whose extents the compiler knows, through functions: every layout of the operands and of
 // the result, aliases and batches, against loops. (The kernels by themselves: matmul_kernel_test.cpp.)
+#include "tensor_compare.hpp"
+
 #include <calque/calque.hpp>
 
 #include <doctest/doctest.h>
@@ -75,6 +77,55 @@ TEST_CASE_TEMPLATE("products of known extents, in every layout", T, float, doubl
     check_layouts<T, 3, 2, 4>();
     check_layouts<T, 1, 5, 2>();
     check_layouts<T, 5, 9, 3>();
+}
+
+inline constexpr auto of_transposes = [](auto a, auto b, auto turned_a, auto turned_b) {
+    return std::tuple{matmul(a, transpose(turned_b)), matmul(transpose(turned_a), b),
+                      matmul(transpose(turned_a), transpose(turned_b)), matmul(transpose(b), transpose(a))};
+};
+inline constexpr auto with_work_behind = [](auto a, auto b, auto turned_b, auto c, auto row, auto column) {
+    auto const kept = matmul(a, b) * 2;
+    return std::tuple{matmul(a, b) + c,
+                      relu(matmul(a, transpose(turned_b)) - 0.5),
+                      matmul(a, transpose(turned_b)) * c + row,
+                      (matmul(a, b) - column) * 3,
+                      std::tuple{kept, exp(-kept * kept)},
+                      transpose(matmul(a, transpose(turned_b)) + c),
+                      matmul(matmul(a, transpose(turned_b)) - c, transpose(c))};
+};
+
+template <class T, std::size_t M, std::size_t N, std::size_t K>
+void check_transposes_and_work() {
+    CAPTURE(M);
+    CAPTURE(N);
+    CAPTURE(K);
+    using tests::check_fused;
+    using tests::noise;
+    constexpr auto m = static_cast<calque::extent_t>(M), n = static_cast<calque::extent_t>(N),
+                   k = static_cast<calque::extent_t>(K);
+    auto const a = noise<T, 2>({M, K}, 1), b = noise<T, 2>({K, N}, 2), c = noise<T, 2>({M, N}, 3);
+    auto const turned_a = noise<T, 2>({K, M}, 4), turned_b = noise<T, 2>({N, K}, 5);
+    auto const row = noise<T, 1>({N}, 6);
+    auto const column = noise<T, 2>({M, 1}, 7);
+    tests::closeness const allowed{16, 16};
+    check_fused(of_transposes, allowed, with_shape<m, k>(a), with_shape<k, n>(b), with_shape<k, m>(turned_a),
+                with_shape<n, k>(turned_b));
+    check_fused(with_work_behind, allowed, with_shape<m, k>(a), with_shape<k, n>(b), with_shape<n, k>(turned_b),
+                with_shape<m, n>(c), with_shape<n>(row), with_shape<m, 1>(column));
+    auto const turned_c = noise<T, 2>({N, M}, 8);
+    check_fused(with_work_behind, allowed, with_shape<m, k>(a), with_shape<k, n>(b), with_shape<n, k>(turned_b),
+                with_shape<m, n>(xt::transpose(turned_c)), with_shape<n>(row), with_shape<m, 1>(column));
+}
+
+TEST_CASE_TEMPLATE("of transposes, and with work on the result", T, float, double) {
+    check_transposes_and_work<T, 3, 3, 3>();
+    check_transposes_and_work<T, 4, 4, 4>();
+    check_transposes_and_work<T, 3, 2, 4>();
+    check_transposes_and_work<T, 4, 1, 4>();
+    check_transposes_and_work<T, 1, 4, 4>();
+    check_transposes_and_work<T, 2, 5, 1>();
+    check_transposes_and_work<T, 5, 9, 3>();
+    check_transposes_and_work<T, 8, 8, 8>();
 }
 
 TEST_CASE_TEMPLATE("of vectors", T, float, double) {

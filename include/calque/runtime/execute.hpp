@@ -226,8 +226,9 @@ private:
             using known = known_product<K>;
             kernels::matmul_variant variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             // A plan may have exchanged the operands, for results that lie by columns.
-            if (known::is_stored && rows == known::rows && columns == known::columns) {
-                variant = kernels::choose_known_matmul<known::rows, known::columns, known::depth, T>(a, b, variant);
+            if (rows == known::rows && columns == known::columns) {
+                variant = kernels::choose_known_matmul<known::rows, known::columns, known::depth, known::orders, T>(
+                    a, b, variant);
             }
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
         } else {
@@ -467,16 +468,36 @@ private:
         static constexpr shape result = g.shape(of.node), left = g.input_shape(g.nodes[of.node], 0);
         static constexpr extent_t rows = result[result.rank - 2], columns = result[result.rank - 1];
         static constexpr extent_t depth = left[left.rank - 1];
-        static constexpr bool is_stored = of.kind == graph::group_kind::movement || is_plain_product<K>();
+
+    private:
+        static constexpr bool is_transpose(int operand) {
+            if (of.kind != graph::group_kind::product) {
+                return false;
+            }
+            graph::stored_value const& v = schedule.values[schedule.leaves[of.first_leaf + operand]];
+            return v.kind == graph::storage_kind::view && g.is<graph::ops::transpose>(v.node);
+        }
+
+    public:
+        static constexpr kernels::operand_orders orders{is_transpose(0), is_transpose(1)};
     };
 
-    /// Stores a product of group `K`, or of its batch.
+    /// Stores a product of group `K`, or of its batch, if its variant is one for extents that the compiler knows.
+    template <int K, class T>
+    CALQUE_INLINE bool multiply_known(kernels::matrix_ref<T> const& a, kernels::matrix_ref<T> const& b, T* to,
+                                      std::ptrdiff_t to_stride) const {
+        using known = known_product<K>;
+        return kernels::multiply_known<known::rows, known::columns, known::depth, known::orders>(
+            plan_.groups[K].product, a, b, to, to_stride);
+    }
+
+    /// The same by any variant.
     template <int K, class T>
     CALQUE_INLINE void multiply(kernels::matrix_ref<T> const& a, kernels::matrix_ref<T> const& b, T* to,
                                 std::ptrdiff_t to_stride) const {
         using known = known_product<K>;
         group_plan const& loops = plan_.groups[K];
-        if (!kernels::multiply_known<known::rows, known::columns, known::depth>(loops.product, a, b, to, to_stride)) {
+        if (!multiply_known<K>(a, b, to, to_stride)) {
             kernels::matmul<T, known::rows, known::columns>(loops.product, loops.rows, loops.columns, loops.depth, a, b,
                                                             to, to_stride, workspace());
         }
@@ -488,6 +509,24 @@ private:
         using element = type_of<Compiled::optimized.nodes[group<K>::description.node].type>;
 
         typename kernel::arguments whole;
+
+        /// Whether all that the fused work reads and writes beside scalars are matrices of so many columns, without
+        /// gaps.
+        bool has_rows_of(std::ptrdiff_t columns) const {
+            bool has = true;
+            kernels::unroll_steps<0, group<K>::step_count>([&](auto i) CALQUE_INLINE_LAMBDA {
+                constexpr graph::step s = group<K>::steps()[i];
+                if constexpr (s.leaf >= 0) {
+                    has = has && s.varies_along_rows == s.varies_along_columns &&
+                          (!s.varies_along_rows || whole.leaf_row_strides[s.leaf] == columns);
+                }
+                if constexpr (s.result >= 0) {
+                    has = has && group<K>::is_full(s.result) && whole.result_row_strides[s.result] == columns;
+                }
+                has = has && s.index < 0;
+            });
+            return has;
+        }
 
         /// Runs the fused work on a tile of the product.
         static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
@@ -518,6 +557,15 @@ private:
             epilogue_context<K> context;
             fill<K, 2>(context.whole);
             using known = known_product<K>;
+            if constexpr (kernels::is_known_tile<T>(known::rows, known::columns, known::depth)) {
+                alignas(64) T tile[static_cast<std::size_t>(known::rows * known::columns)];
+                if (multiply_known<K, T>(operand(0), operand(1), tile, known::columns)) {
+                    bool const is_one_row = context.has_rows_of(known::columns);
+                    epilogue_context<K>::consume(&context, tile, known::columns, 0, 0, is_one_row ? 1 : known::rows,
+                                                 is_one_row ? known::rows * known::columns : known::columns);
+                    return;
+                }
+            }
             kernels::matmul<T, known::rows, known::columns>(
                 loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
                 kernels::tile_sink<T>{&epilogue_context<K>::consume, &context}, workspace());

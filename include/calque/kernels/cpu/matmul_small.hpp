@@ -89,9 +89,9 @@ struct register_pair {
 
     template <std::array<int, lanes> Places>
     CALQUE_INLINE simd::reg<T> at() const {
-        return simd::indices<lanes>(
-            [this](auto... lane)
-                CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(low_, high_, Places[lane.value]...); });
+        return simd::indices<lanes>([this](auto... lane) CALQUE_INLINE_LAMBDA {
+            return __builtin_shufflevector(low_, high_, Places[lane.value]...);
+        });
     }
 
 private:
@@ -114,9 +114,15 @@ constexpr std::array<int, Lanes> places(extent_t first, extent_t size, extent_t 
 
 } // namespace detail
 
+/// Which operands of a product are transposes, and lie by columns.
+struct operand_orders {
+    bool is_left_by_columns = false;
+    bool is_right_by_columns = false;
+};
+
 /// Stores such a product of matrices without gaps: permutations bring the elements of A and B that a register of the
 /// result needs to their lanes. Each element's sum runs over k in order, as in a tile.
-template <extent_t M, extent_t N, extent_t K, class T>
+template <extent_t M, extent_t N, extent_t K, operand_orders Orders = operand_orders{}, class T>
     requires(is_product_in_registers<T>(M, N, K))
 CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
     constexpr int lanes = simd::lanes<T>;
@@ -127,8 +133,10 @@ CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
         constexpr int first = r * lanes;
         simd::reg<T> sum = simd::splat(T(0));
         simd::unroll<static_cast<int>(K)>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr auto of_left = detail::places<lanes>(first, size, N, K, 0, k);
-            constexpr auto of_right = detail::places<lanes>(first, size, N, 0, 1, k * N);
+            constexpr auto of_left = Orders.is_left_by_columns ? detail::places<lanes>(first, size, N, 1, 0, k * M)
+                                                               : detail::places<lanes>(first, size, N, K, 0, k);
+            constexpr auto of_right = Orders.is_right_by_columns ? detail::places<lanes>(first, size, N, 0, K, k)
+                                                                 : detail::places<lanes>(first, size, N, 0, 1, k * N);
             sum = simd::fma(left.template at<of_left>(), right.template at<of_right>(), sum);
         });
         detail::store_first<size - first>(c + first, sum);
@@ -136,10 +144,12 @@ CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
 }
 
 /// The variant for such a product of matrices with strides `a` and `b`, where any others have `other`.
-template <extent_t M, extent_t N, extent_t K, class T>
+template <extent_t M, extent_t N, extent_t K, operand_orders Orders, class T>
 constexpr matmul_variant choose_known_matmul(matrix_strides a, matrix_strides b, matmul_variant other) {
-    bool const is_a_gapless = a.column == 1 && (a.row == K || M == 1);
-    bool const is_b_gapless = b.row == N && (b.column == 1 || N == 1);
+    bool const is_a_gapless =
+        Orders.is_left_by_columns ? a.column == M && (a.row == 1 || M == 1) : a.column == 1 && (a.row == K || M == 1);
+    bool const is_b_gapless =
+        Orders.is_right_by_columns ? b.row == 1 && (b.column == K || N == 1) : b.row == N && (b.column == 1 || N == 1);
     if (is_product_in_registers<T>(M, N, K) && is_a_gapless && is_b_gapless) {
         return matmul_variant::in_registers;
     }
@@ -149,13 +159,13 @@ constexpr matmul_variant choose_known_matmul(matrix_strides a, matrix_strides b,
 
 /// Stores the product of an M x K and a K x N matrix by a variant that `choose_known_matmul` chose; false if it is none
 /// of these.
-template <extent_t M, extent_t N, extent_t K, class T>
+template <extent_t M, extent_t N, extent_t K, operand_orders Orders, class T>
 CALQUE_INLINE bool multiply_known(matmul_variant variant, [[maybe_unused]] matrix_ref<T> const& a,
                                   [[maybe_unused]] matrix_ref<T> const& b, [[maybe_unused]] T* c,
                                   [[maybe_unused]] std::ptrdiff_t c_stride) {
     if constexpr (is_product_in_registers<T>(M, N, K)) {
         if (variant == matmul_variant::in_registers && c_stride == N) [[likely]] {
-            multiply_in_registers<M, N, K>(a.data, b.data, c);
+            multiply_in_registers<M, N, K, Orders>(a.data, b.data, c);
             return true;
         }
     }
