@@ -44,6 +44,27 @@ inline constexpr auto from_a_constant = [](auto x) { // the loop meets the trace
 inline constexpr auto running_sum = [](auto x) {
     return calque::scan([](auto total, auto v) { return std::tuple{total + v, total + v}; }, 0.f, x);
 };
+inline constexpr auto kept_and_carried = [](auto start, auto xs) { // one value goes to four places
+    return calque::scan(
+        [](auto carried, auto x) {
+            auto const [a, b] = carried;
+            auto const next = a * 0.5f + b * x;
+            return std::tuple{std::tuple{next, next}, std::tuple{next, a, next}};
+        },
+        std::tuple{start, start * 2.f}, xs);
+};
+inline constexpr auto means_of_rows = [](auto start, auto xs) {
+    return calque::scan(
+        [](auto a, auto x) {
+            auto const next = a + (x - a) * 0.25f;
+            return std::tuple{next, next};
+        },
+        start, xs);
+};
+inline constexpr auto loss_of_means = [](auto start, auto xs) {
+    auto const [last, means] = means_of_rows(start, xs);
+    return sum(means * means) + sum(last);
+};
 inline constexpr auto recurrent = [](auto w, auto xs) {
     return calque::scan(
         [&](auto h, auto x) {
@@ -180,6 +201,30 @@ TEST_CASE("scan carries on and stacks") {
     CHECK(empty.size() == 0);
     for (std::size_t const n : {1u, 2u, 33u, 1000u}) {
         CHECK(agrees_with_interpreter(running_sum, numbers(n)));
+    }
+}
+
+TEST_CASE("what a step carries on is stacked where it is carried") {
+    auto const f = calque::function(means_of_rows);
+    for (std::size_t const steps : {0u, 1u, 2u, 5u}) {
+        for (std::size_t const columns : {1u, 3u, 40u}) {
+            CAPTURE(steps);
+            CAPTURE(columns);
+            vector const start = numbers(columns);
+            matrix xs = matrix::from_shape({steps, columns});
+            for (std::size_t i = 0; i < xs.size(); ++i) {
+                xs.data()[i] = static_cast<float>(i * i % 7);
+            }
+            CHECK(agrees_with_interpreter(means_of_rows, start, xs));
+            CHECK(agrees_with_interpreter(kept_and_carried, start, xs));
+            auto const [slope, slopes] = calque::function(calque::grad<0, 1>(loss_of_means))(start, xs);
+            CHECK(slope.size() == columns);
+            CHECK(slopes.shape() == xs.shape());
+            vector last = start * 0.f;
+            matrix all = xs * 0.f;
+            f.into(std::tie(last, all), start, xs);
+            CHECK(last == (steps == 0 ? start : vector(xt::row(all, static_cast<std::ptrdiff_t>(steps) - 1))));
+        }
     }
 }
 

@@ -267,6 +267,39 @@ public:
     /// Which of the region's yields an output is.
     static constexpr int yield_of(int output) { return outputs.numbers[output]; }
 
+    /// The output that stacks what a step carries on as value `k`: that is carried in the stacked array, and nothing
+    /// copies it there. -1: none does, or what each step began with is kept too.
+    static constexpr int output_that_stacks(int k) {
+        graph::group const& group = Around::schedule.groups[Group];
+        for (int i = 0; i < group.result_count; ++i) {
+            graph::node const& n =
+                optimized.nodes[Around::schedule.values[Around::schedule.results[group.first_result + i]].node];
+            if (n.op == graph::code_of<graph::ops::history> && n.attribute == static_cast<std::uint64_t>(k)) {
+                return -1;
+            }
+        }
+        for (int j = 0; j < k; ++j) {
+            if (outputs.nodes[j] == outputs.nodes[k]) {
+                return -1;
+            }
+        }
+        for (int o = counts.carried; o < count_outputs() && control.op == graph::code_of<graph::ops::scan>; ++o) {
+            if (outputs.nodes[o] == outputs.nodes[k]) {
+                return o;
+            }
+        }
+        return -1;
+    }
+
+    /// Whether an output is where a carried value is.
+    static constexpr bool is_carried(int output) {
+        bool is = false;
+        for (int k = 0; k < counts.carried && control.op == graph::code_of<graph::ops::scan>; ++k) {
+            is |= output_that_stacks(k) == output;
+        }
+        return is;
+    }
+
     static constexpr graph::graph_view view() {
         graph::graph_view g = optimized.view();
         g.entry = graph::region_of(g, control, Index);

@@ -138,7 +138,14 @@ public:
 
 private:
     /// Whether an output is copied at the end, because no kernel writes it in its place: a view of an argument, say.
-    static constexpr bool is_copied(int output) { return alias_table<Compiled>::written_value(output) < 0; }
+    static constexpr bool is_copied(int output) {
+        if constexpr (requires { Compiled::source::is_carried(output); }) {
+            if (Compiled::source::is_carried(output)) {
+                return false;
+            }
+        }
+        return alias_table<Compiled>::written_value(output) < 0;
+    }
     static constexpr bool has_copied_outputs() {
         bool any = false;
         for (int o = 0; o < size.outputs; ++o) {

@@ -282,12 +282,13 @@ private:
     // ---- loops
 
     /// Where a carried value is: read from one place and written to another, which then change roles; or in one place,
-    /// if no kernel of the body minds.
+    /// if no kernel of the body minds; or, if it is stacked or kept from step to step, in the elements of that array.
     struct carried_place {
         std::byte* now = nullptr;
         std::byte* next = nullptr;
         std::byte* result = nullptr;
         std::byte* history = nullptr;
+        int stacked = -1; // the output of the body in whose place it is carried on
         std::size_t bytes = 0;
 
         void advance() {
@@ -321,6 +322,9 @@ private:
             int const history = find_result<graph::ops::history>(k);
             p.result = result < 0 ? memory : at(plan_.values[result].at);
             p.history = history < 0 ? nullptr : at(plan_.values[history].at);
+            if constexpr (node.op == graph::code_of<graph::ops::scan>) {
+                p.stacked = region_source<0>::output_that_stacks(k);
+            }
             p.now = p.result;
             p.next = memory + rounded(p.bytes);
             memory = p.next + rounded(p.bytes);
@@ -424,6 +428,8 @@ private:
             carried_place& p = places[k];
             if (p.history != nullptr && steps != 0) {
                 p.now = p.history + static_cast<std::size_t>(first_step(steps)) * p.bytes;
+            } else if (p.stacked >= 0) {
+                p.now = p.next; // the result is written at last
             } else if (is_in_place<0>(k)) {
                 p.next = p.now;
             } else if (steps % 2 != 0) {
@@ -437,6 +443,8 @@ private:
                 carried_place& p = places[k];
                 if (p.history != nullptr) {
                     p.next = i + 1 == steps ? p.result : p.now + direction * static_cast<std::ptrdiff_t>(p.bytes);
+                } else if (p.stacked >= 0) {
+                    p.next = bases.all[region_bases<0>::outputs + p.stacked];
                 }
                 bases.all[k] = p.now;
                 bases.all[region_bases<0>::outputs + k] = p.next;
@@ -446,6 +454,11 @@ private:
                 p.advance();
             }
             moving.advance(bases);
+        }
+        for (carried_place const& p : places) {
+            if (p.stacked >= 0) {
+                std::memcpy(p.result, p.now, p.bytes);
+            }
         }
     }
 
