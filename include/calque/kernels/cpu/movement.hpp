@@ -57,9 +57,10 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
     }
 }
 
-/// Copies rows of elements of `bytes` bytes.
-inline void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
-                        extent_t n, std::ptrdiff_t bytes) {
+/// Copies rows of elements of `bytes` bytes. A template, so that only who calls it instantiates it.
+template <class Bytes>
+void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
+                 extent_t n, Bytes bytes) {
     if (to_step.element == 1 && from_step.element == 1) {
         std::ptrdiff_t const run = n * bytes;
         if ((run == 2 || run == 4 || run == 8) && to_step.row == n && from_step.row % n == 0) { // are elements, too
