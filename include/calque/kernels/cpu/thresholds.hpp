@@ -369,13 +369,13 @@ inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 /// so many rows: all are one row then, or are joined. Measured row by row, an AMD Zen 5, slices of 1000 rows of floats:
 /// 2 x over 2, 3 and 4 columns 8, 2.8 and 2.5, x + y of two slices 4.5, 1.4 and 1.4, over 6 columns 1.7 and 0.9; over 100
 /// rows, which are not joined, x * row 0.65.
-inline constexpr extent_t most_columns_of_copied_rows = 4;
-inline constexpr extent_t least_copied_rows = 128;
+inline constexpr std::ptrdiff_t most_columns_of_copied_rows = 4;
+inline constexpr std::ptrdiff_t least_copied_rows = 128;
 
 /// Matrices of so few columns, of together so many bytes, are transposed column by column if there are permutations for
 /// these. Measured in tiles, an AMD Zen 5: 1000 rows of 2, 3, 4, 5 and 6 floats 4, 2.3, 1.4, 1.05 and 0.8, with AVX2
 /// 3.4, 1.7, 1.06, 0.75 and 0.55; of 2, 3 and 4 doubles 3, 1.8 and 1.2 (30,000 rows 1.0), with AVX2 1.8, 1.1 and 0.9.
-inline constexpr extent_t most_columns_taken_apart = 4;
+inline constexpr std::ptrdiff_t most_columns_taken_apart = 4;
 inline constexpr std::ptrdiff_t most_bytes_taken_apart = 24;
 
 /// So many arrays of single elements are concatenated by permutations. Measured one after the other: two of 1000 floats
