@@ -11,6 +11,7 @@
 #include <calque/kernels/cpu/spaced.hpp>
 #include <calque/kernels/cpu/transpose.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -57,13 +58,20 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
     }
 }
 
+/// Whether elements of `bytes` bytes may lie at both places.
+inline bool are_aligned(std::byte const* a, std::byte const* b, std::ptrdiff_t bytes) {
+    auto const mask = static_cast<std::uintptr_t>(bytes - 1);
+    return ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) & mask) == 0;
+}
+
 /// Copies rows of elements of `bytes` bytes. A template, so that only who calls it instantiates it.
 template <class Bytes>
 void copy_matrix(std::byte* to, row_steps to_step, std::byte const* from, row_steps from_step, extent_t rows,
                  extent_t n, Bytes bytes) {
     if (to_step.element == 1 && from_step.element == 1) {
         std::ptrdiff_t const run = n * bytes;
-        if ((run == 2 || run == 4 || run == 8) && to_step.row == n && from_step.row % n == 0) { // are elements, too
+        bool const may_be_elements = (run == 2 || run == 4 || run == 8) && are_aligned(to, from, run);
+        if (may_be_elements && to_step.row == n && from_step.row % n == 0) {
             copy_matrix(to, {0, 1}, from, {0, from_step.row / n}, 1, rows, run);
             return;
         }
