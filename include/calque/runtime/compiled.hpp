@@ -267,38 +267,50 @@ public:
     /// Which of the region's yields an output is.
     static constexpr int yield_of(int output) { return outputs.numbers[output]; }
 
-    /// The output that stacks what a step carries on as value `k`: that is carried in the stacked array, and nothing
-    /// copies it there. -1: none does, or what each step began with is kept too.
-    static constexpr int output_that_stacks(int k) {
+private:
+    static constexpr bool has_history(int k) {
         graph::group const& group = Around::schedule.groups[Group];
+        bool has = false;
         for (int i = 0; i < group.result_count; ++i) {
-            graph::node const& n =
-                optimized.nodes[Around::schedule.values[Around::schedule.results[group.first_result + i]].node];
-            if (n.op == graph::code_of<graph::ops::history> && n.attribute == static_cast<std::uint64_t>(k)) {
-                return -1;
-            }
+            int const v = Around::schedule.results[group.first_result + i];
+            graph::node const& n = optimized.nodes[Around::schedule.values[v].node];
+            has |= n.op == graph::code_of<graph::ops::history> && n.attribute == static_cast<std::uint64_t>(k);
         }
-        for (int j = 0; j < k; ++j) {
-            if (outputs.nodes[j] == outputs.nodes[k]) {
-                return -1;
-            }
-        }
-        for (int o = counts.carried; o < count_outputs() && control.op == graph::code_of<graph::ops::scan>; ++o) {
-            if (outputs.nodes[o] == outputs.nodes[k]) {
-                return o;
-            }
-        }
-        return -1;
+        return has;
     }
 
-    /// Whether an output is where a carried value is.
-    static constexpr bool is_carried(int output) {
-        bool is = false;
-        for (int k = 0; k < counts.carried && control.op == graph::code_of<graph::ops::scan>; ++k) {
-            is |= output_that_stacks(k) == output;
+    /// For each output the carried value that lives in its place, and the other way round; -1: none.
+    struct stacking_table {
+        int carried[count_outputs() == 0 ? 1 : count_outputs()];
+        int output[counts.carried == 0 ? 1 : counts.carried];
+
+        constexpr stacking_table() {
+            for (int& k : carried) {
+                k = -1;
+            }
+            for (int& o : output) {
+                o = -1;
+            }
+            bool const is_scan = control.op == graph::code_of<graph::ops::scan>;
+            for (int k = 0; is_scan && k < counts.carried; ++k) {
+                for (int o = counts.carried; output[k] < 0 && !has_history(k) && o < count_outputs(); ++o) {
+                    if (carried[o] < 0 && outputs.nodes[o] == outputs.nodes[k]) {
+                        carried[o] = k;
+                        output[k] = o;
+                    }
+                }
+            }
         }
-        return is;
-    }
+    };
+    static constexpr stacking_table stacking{};
+
+public:
+    /// The output that stacks what a step carries on as value `k`: that is carried in the stacked array, and nothing
+    /// copies it there. -1: none does, or what each step began with is kept too.
+    static constexpr int output_that_stacks(int k) { return stacking.output[k]; }
+
+    /// Whether an output is where a carried value is.
+    static constexpr bool is_carried(int output) { return stacking.carried[output] >= 0; }
 
     static constexpr graph::graph_view view() {
         graph::graph_view g = optimized.view();

@@ -322,9 +322,7 @@ private:
             int const history = find_result<graph::ops::history>(k);
             p.result = result < 0 ? memory : at(plan_.values[result].at);
             p.history = history < 0 ? nullptr : at(plan_.values[history].at);
-            if constexpr (node.op == graph::code_of<graph::ops::scan>) {
-                p.stacked = region_source<0>::output_that_stacks(k);
-            }
+            p.stacked = region_source<0>::output_that_stacks(k);
             p.now = p.result;
             p.next = memory + rounded(p.bytes);
             memory = p.next + rounded(p.bytes);

@@ -31,8 +31,8 @@ CALQUE_INLINE Register interleaved(std::array<Register, K> const& from) {
     simd::unroll<K - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
         constexpr int array = k + 1;
         result = simd::indices<simd::lanes_of<Register>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-            return __builtin_shufflevector(result, from[array],
-                                           source_lane(Number, int{K}, array, simd::lanes_of<Register>, lane.value)...);
+            return __builtin_shufflevector(
+                result, from[array], source_lane(Number, int{K}, array, simd::lanes_of<Register>, lane.value)...);
         });
     });
     return result;
@@ -48,8 +48,9 @@ void interleave_arrays(std::array<T const*, K> const& in, std::ptrdiff_t n, T* o
     for (; i + lanes <= n; i += lanes) {
         std::array<simd::reg<T>, K> from;
         simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA { from[k] = simd::load(in[k] + i); });
-        simd::unroll<K>([&](auto r)
-                            CALQUE_INLINE_LAMBDA { simd::store(out + r * lanes, detail::interleaved<r>(from)); });
+        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
+            simd::store(out + r * lanes, detail::interleaved<r>(from));
+        });
         out += static_cast<std::ptrdiff_t>(K) * lanes;
     }
     for (; i < n; ++i) {

@@ -89,9 +89,9 @@ struct register_pair {
 
     template <std::array<int, lanes> Places>
     CALQUE_INLINE simd::reg<T> at() const {
-        return simd::indices<lanes>([this](auto... lane) CALQUE_INLINE_LAMBDA {
-            return __builtin_shufflevector(low_, high_, Places[lane.value]...);
-        });
+        return simd::indices<lanes>(
+            [this](auto... lane)
+                CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(low_, high_, Places[lane.value]...); });
     }
 
 private:
