@@ -52,6 +52,14 @@ inline constexpr auto parts_of_rows = [](auto p, auto w) {
 inline constexpr auto colors = [](auto x) {
     return view(x, all(), all(), 0) * 3 + view(x, all(), all(), 1) * 2 + view(x, all(), all(), 2);
 };
+inline constexpr auto with_gaps = [](auto x, auto w, auto c) {
+    return std::tuple{x * 2 + 1, tanh(x) * sigmoid(x), sqrt(abs(x)) / (x * x + 1),
+                      tanh(x + w), exp(x) * c,         cast<double>(x) * 3 - 1};
+};
+inline constexpr auto crops = [](auto x, auto w) {
+    auto const inside = view(x, range(2, -1), range(1, -2), all()), fewer = view(x, all(), range(1, -1), range(0, -1));
+    return std::tuple{inside * 2 + 1, (inside - 1) * w, tanh(fewer), exp(fewer) * view(w, range(1, to_the_end))};
+};
 inline constexpr auto reshapes = [](auto x) {
     auto const flat = reshape(x, dyn);
     auto const y = reshape(sqrt(abs(x)), dyn, 2);
@@ -144,6 +152,33 @@ TEST_CASE("columns of an array, one by one and a few beside each other") {
         check_fused(parts_of_rows, equal_bits, noise<float, 2>({rows, 8}, 5), noise<float, 1>({2}, 6));
         check_fused(parts_of_rows, equal_bits, noise<double, 2>({rows, 9}, 7), noise<double, 1>({2}, 8));
         check_fused(colors, equal_bits, noise<float, 3>({rows / 10, 10, 3}, 9));
+    }
+}
+
+TEST_CASE("rows with gaps between them") {
+    for (std::size_t const rows : {1u, 7u, 16u, 64u, 127u, 130u}) {
+        for (std::size_t const columns : {1u, 3u, 5u, 9u, 15u, 16u, 17u, 31u, 33u, 49u, 65u, 130u, 145u}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            auto const w = noise<float, 1>({columns}, 2);
+            auto const c = noise<float, 2>({rows, 1}, 3);
+            matrix const x = noise<float, 2>({rows, columns + 3}, 1);
+            check_fused(with_gaps, equal_bits, xt::view(x, xt::all(), xt::range(std::size_t{1}, columns + 1)), w, c);
+        }
+        xtensor<double, 2> const x = noise<double, 2>({rows, 40}, 1);
+        auto const c = xt::view(noise<double, 2>({rows, 3}, 3), xt::all(), xt::range(0, 1));
+        check_fused(with_gaps, equal_bits, xt::view(x, xt::all(), xt::range(2, 19)), noise<double, 1>({17}, 2), c);
+    }
+}
+
+TEST_CASE("crops of images") {
+    for (std::size_t const channels : {2u, 3u, 4u, 17u}) {
+        for (std::size_t const side : {4u, 20u, 70u}) {
+            CAPTURE(channels);
+            CAPTURE(side);
+            auto const image = noise<float, 3>({side + 5, side, channels}, 1);
+            check_fused(crops, equal_bits, image, noise<float, 1>({channels}, 2));
+        }
     }
 }
 

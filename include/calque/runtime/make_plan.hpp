@@ -282,7 +282,6 @@ private:
         leaf_buffer<bool> varies(x.leaf_count);
         find_varying(x, varies);
         [[maybe_unused]] bool const is_empty = space.size() == 0;
-        [[maybe_unused]] bool const are_short = axes.may_merge_into_columns && has_short_rows(space, axes);
         [[maybe_unused]] int const first_copy = copies_.size();
         leaf_buffer<calque::strides> steps(end_leaf - first_leaf);
         leaf_buffer<location> places(end_leaf - first_leaf);
@@ -297,12 +296,14 @@ private:
                     its = false;
                 }
             }
-            if constexpr (Needs.copies) {
+        }
+        if constexpr (Needs.copies) {
+            bool const close_gaps = axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
+            for (int i = first_leaf; i < end_leaf && !is_empty; ++i) {
                 bool const its = varies[i - x.first_leaf];
-                bool const is_readable = suits(steps[i - first_leaf], space, axes, its) &&
-                                         !(are_short && has_gaps(steps[i - first_leaf], space, axes, its));
-                if (!is_empty && !is_readable) {
-                    make_suitable(k, i, space, axes, its, steps[i - first_leaf], places[i - first_leaf]);
+                calque::strides& its_steps = steps[i - first_leaf];
+                if (!suits(its_steps, space, axes, its) || (close_gaps && has_gaps(its_steps, space, axes, its))) {
+                    make_suitable(k, i, space, axes, its, its_steps, places[i - first_leaf]);
                 }
             }
         }
@@ -317,10 +318,7 @@ private:
             }
         }
         if (axes.may_merge_into_columns && plan.column_part == 0) {
-            while (axes.first_column > 0 &&
-                   may_merge(axes.first_column - 1, axes, space, steps, varies.end() - steps.size())) {
-                --axes.first_column;
-            }
+            merge_columns(axes, space, steps, varies.end() - steps.size());
         }
         if (x.kind == graph::group_kind::rows) {
             axes.first_row = axes.first_column;
@@ -387,12 +385,50 @@ private:
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
     }
 
-    /// Whether rows are so short, and so many, that a loop over them costs more than copies in which they are one.
-    static constexpr bool has_short_rows(shape const& space, axis_ranges const& axes) {
+    /// Whether copies without gaps, in which several rows are one, cost elementwise work less than what each row costs
+    /// by itself: its last group of lanes, of which some have nothing to do, and the loop around it.
+    constexpr bool gains_without_gaps(graph::group const& x, shape const& space, axis_ranges axes,
+                                      leaf_buffer<calque::strides> const& steps,
+                                      leaf_buffer<bool> const& varies) const {
+        namespace thresholds = kernels::thresholds;
+        merge_columns(axes, space, steps, varies.begin());
         extent_t const columns = run_size(space, axes.first_column, axes.end);
-        return columns <= kernels::thresholds::most_columns_of_copied_rows &&
-               run_size(space, 0, axes.first_column) >= kernels::thresholds::least_copied_rows;
+        extent_t const rows = run_size(space, 0, axes.first_column);
+        extent_t copied = 0; // words a row
+        bool are_joined = false;
+        for (int i = 0; i < steps.size(); ++i) {
+            bool const is_one_row = is_unit_run(steps[i], space, 0, axes.first_column, 0);
+            extent_t const words = words_of(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
+            if (!varies[i] && !is_one_row) {
+                copied += thresholds::columns_of_an_element_a_row * words;
+            } else if (has_gaps(steps[i], space, axes, varies[i])) {
+                copied += columns * words;
+            }
+            are_joined |= varies[i] == is_one_row;
+        }
+        if (columns > thresholds::most_columns_of_copied_rows || copied == 0 ||
+            (are_joined && rows < thresholds::least_rows_copied_to_join)) {
+            return false;
+        }
+        graph::step const* const its_steps = in_.schedule.steps + x.first_step;
+        extent_t work = 0; // instructions for a group of lanes
+        bool divides = false;
+        for (int i = 0; i < x.step_count; ++i) {
+            if (its_steps[i].leaf < 0 && its_steps[i].varies_along_columns) {
+                work += kernels::cost_of_step(its_steps, i) * words_of(its_steps[i].type);
+                divides |= graph::info(its_steps[i].op).uses_divider;
+            }
+        }
+        extent_t const idle_lanes = -columns & (simd::width - 1);
+        extent_t const loop = divides || idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;
+        extent_t const end = divides ? 0 : work / thresholds::groups_of_the_end_of_a_row;
+        extent_t const of_a_row = loop + end + work * idle_lanes / simd::width;
+        return rows * (of_a_row * 100 - copied * thresholds::percent_of_a_copied_word) >
+               thresholds::instructions_of_copies * 100;
     }
+
+    /// The words of an element, as registers have them.
+    static constexpr extent_t words_of(dtype type) { return size_of(type) > 4 ? 2 : 1; }
 
     /// Whether a leaf has gaps between rows, of which each has elements of its own, or one.
     static constexpr bool has_gaps(calque::strides const& steps, shape const& space, axis_ranges const& axes,
@@ -512,6 +548,14 @@ private:
             }
         }
         return true;
+    }
+
+    /// Lets the columns begin at the first axis that may become one with them; `varies` as in `may_merge`.
+    static constexpr void merge_columns(axis_ranges& axes, shape const& space,
+                                        leaf_buffer<calque::strides> const& steps, bool const* varies) {
+        while (axes.first_column > 0 && may_merge(axes.first_column - 1, axes, space, steps, varies)) {
+            --axes.first_column;
+        }
     }
 
     static constexpr bool all_even(leaf_buffer<calque::strides> const& steps, shape const& space, int first, int end) {

@@ -365,12 +365,20 @@ inline constexpr std::ptrdiff_t most_bytes_in_registers = 32 * kibibytes;
 inline constexpr std::ptrdiff_t elements_of_a_short_row = 8;
 inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 
-/// Operands of so few columns whose rows do not lie one behind the other are copied for elementwise work, if there are
-/// so many rows: all are one row then, or are joined. Measured row by row, an AMD Zen 5, slices of 1000 rows of floats:
-/// 2 x over 2, 3 and 4 columns 8, 2.8 and 2.5, x + y of two slices 4.5, 1.4 and 1.4, over 6 columns 1.7 and 0.9; over 100
-/// rows, which are not joined, x * row 0.65.
-inline constexpr std::ptrdiff_t most_columns_of_copied_rows = 4;
-inline constexpr std::ptrdiff_t least_copied_rows = 128;
+/// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
+/// copies cost less than each row does by itself: all are one row then, or are joined, if there are so many rows. What a
+/// row costs, beside what idle lanes of its last group compute, is in instructions for a group, and a third of the work;
+/// so are copies, of each word of 4 bytes and in all. Divisions hide the loop, and what each row has once is joined at
+/// the cost of some columns. Measured row by row, an AMD Zen 5, slices of 256 rows of floats (doubles): tanh(x) over 5,
+/// 9, 15, 17, 33 columns 2.8, 1.9, 1.25, 1.7, 1.35 (1.9, 1.6, 1.1, 1.35, 1.0), tanh(x) sigmoid(x) over 17, 33, 49, 65
+/// 2, 1.5, 1.35, 1.2, 2 x + 1 over 5 and 9 2.1, 1.7 (2, 1); of 32 rows 1.5, 1.2, 1.0, 1.5, 1.3, and 1.0 of 2 x + 1.
+inline constexpr std::ptrdiff_t most_columns_of_copied_rows = 144;
+inline constexpr std::ptrdiff_t least_rows_copied_to_join = 128;
+inline constexpr std::ptrdiff_t instructions_of_a_row = 9;
+inline constexpr std::ptrdiff_t groups_of_the_end_of_a_row = 3;
+inline constexpr std::ptrdiff_t percent_of_a_copied_word = 65;
+inline constexpr std::ptrdiff_t columns_of_an_element_a_row = 3;
+inline constexpr std::ptrdiff_t instructions_of_copies = 300;
 
 /// Matrices of so few columns, of together so many bytes, are transposed column by column if there are permutations for
 /// these. Measured in tiles, an AMD Zen 5: 1000 rows of 2, 3, 4, 5 and 6 floats 4, 2.3, 1.4, 1.05 and 0.8, with AVX2
