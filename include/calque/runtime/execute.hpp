@@ -13,6 +13,7 @@
 #include <calque/runtime/move.hpp>
 #include <calque/runtime/move_running.hpp>
 #include <calque/runtime/move_segments.hpp>
+#include <calque/runtime/register_program.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -58,6 +59,10 @@ public:
         }
         for (int o = 0; o < size.outputs; ++o) {
             p.outputs[o] = out.values[schedule.outputs[o]];
+        }
+        if constexpr (is_register_program<Compiled>) {
+            p.is_in_registers = lies_in_rows(p, shapes, argument_strides);
+            p.arena_bytes = p.is_in_registers ? 0 : p.arena_bytes;
         }
         if constexpr (Compiled::has_regions()) {
             sequence<shape> scratch;
@@ -109,6 +114,19 @@ public:
     CALQUE_INLINE executor(plan const& p, base_addresses bases) : plan_(p), bases_(bases) {}
 
     CALQUE_INLINE void run() const {
+        if constexpr (is_register_program<Compiled>) {
+            if (!Needs.kernels || plan_.is_in_registers) {
+                register_program<Compiled>::run(bases_);
+                return;
+            }
+        }
+        if constexpr (Needs.kernels) {
+            run_kernels();
+        }
+    }
+
+private:
+    CALQUE_INLINE void run_kernels() const {
         kernels::unroll_steps<0, size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
             if constexpr (Needs.copies) {
                 if (plan_.copies.size() != 0) [[unlikely]] {
@@ -136,7 +154,21 @@ public:
         }
     }
 
-private:
+    /// Whether arguments and outputs are row-major and have no gaps.
+    static constexpr bool lies_in_rows(plan const& p, shape const* shapes, calque::strides const* argument_strides) {
+        bool do_lie = true;
+        for (int v = 0; v < size.values; ++v) {
+            graph::stored_value const& value = schedule.values[v];
+            do_lie = do_lie && (value.kind != graph::storage_kind::argument ||
+                                is_contiguous(shapes[value.node], argument_strides[value.argument]));
+        }
+        for (int v = 0; v < size.values; ++v) {
+            graph::stored_value const& value = schedule.values[v];
+            do_lie = do_lie && (value.made_by < 0 || !p.groups[value.made_by].keeps_order);
+        }
+        return do_lie;
+    }
+
     /// Whether an output is copied at the end, because no kernel writes it in its place: a view of an argument, say.
     static constexpr bool is_copied(int output) {
         if constexpr (requires { Compiled::source::is_carried(output); }) {

@@ -97,6 +97,7 @@ struct const_plan_view {
     copy_plan const* copies = nullptr;
     int copy_count = 0;
     std::size_t arena_bytes = 0;
+    bool is_in_registers = false;
 };
 
 /// What a plan has room for.
@@ -160,6 +161,7 @@ struct plan_storage {
     copy_list<Capacity.copies> copies;
     std::size_t workspace_offset = 0;
     std::size_t arena_bytes = 0;
+    bool is_in_registers = false; // it runs as a `register_program`
     bool is_interpreted = false; // a dynamic extent broadcasts where the kernels rely on equal ones
 
     constexpr plan_view view() {
@@ -176,7 +178,7 @@ struct plan_storage {
                 &arena_bytes};
     }
     constexpr const_plan_view view() const {
-        return {leaves, groups, outer_extents, outer_axes, copies.data(), copies.size(), arena_bytes};
+        return {leaves, groups, outer_extents, outer_axes, copies.data(), copies.size(), arena_bytes, is_in_registers};
     }
 };
 

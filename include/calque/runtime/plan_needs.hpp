@@ -27,6 +27,11 @@ struct plan_needs {
     /// Kernels that need no copy of an operand with one element a row, where only the call knows that. Regions do
     /// without: in doubt, false.
     bool broadcasts = false;
+    bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
+
+    static constexpr plan_needs none() {
+        return {false, false, false, false, false, false, false, false, false, false, false, false};
+    }
 
     constexpr bool operator==(plan_needs const&) const = default;
 };
@@ -39,7 +44,8 @@ public:
     constexpr needs_finder(graph::graph_view const& g, graph::schedule_view const& s) : g_(g), s_(s) {}
 
     constexpr plan_needs find() const {
-        plan_needs needs{false, false, false, false, false, false, false, false, false, false, false};
+        plan_needs needs = plan_needs::none();
+        needs.kernels = true;
         for (int v = 0; v < s_.value_count; ++v) {
             graph::stored_value const& value = s_.values[v];
             needs.views |= value.kind == graph::storage_kind::view;

@@ -72,6 +72,19 @@ inline void append_extents(text& out, const_plan_view const& p, int group) {
     out << loops.rows << " x " << loops.columns;
 }
 
+/// What runs as one function: all that it computes, from first to last.
+inline void append_register_program(text& out, graph::graph_view const& g, graph::schedule_view const& s) {
+    out << "one function, all arrays in registers:";
+    for (int k = 0; k < s.group_count; ++k) {
+        graph::group const& x = s.groups[k];
+        if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::product) {
+            out << ' ' << graph::info(g[x.node].op).name;
+        }
+        append_operations(out, s, x);
+    }
+    out << '\n';
+}
+
 } // namespace detail
 
 /// A line for each kernel of a plan, in order.
@@ -80,6 +93,10 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
     text out;
     if (is_interpreted) {
         out << "op by op, without fusion: a dynamic extent of 1 broadcasts (declare it as 1 to get kernels)\n";
+        return out.string();
+    }
+    if (p.is_in_registers) {
+        detail::append_register_program(out, g, s);
         return out.string();
     }
     for (int k = 0; k < s.group_count; ++k) {

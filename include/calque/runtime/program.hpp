@@ -139,6 +139,8 @@ template <class Code>
 constexpr plan_needs find_needs(bool arguments_may_be_strided) {
     if constexpr (Code::has_regions()) {
         return {};
+    } else if (is_register_program<Code> && !arguments_may_be_strided) {
+        return plan_needs::none();
     } else {
         return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided,
                         Code::is_ambiguous && !Code::relies_on_equal_extents);

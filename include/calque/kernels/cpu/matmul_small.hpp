@@ -4,6 +4,7 @@
 #pragma once
 
 #include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/first_elements.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 
 #include <algorithm>
@@ -42,42 +43,6 @@ constexpr bool is_product_in_registers(extent_t m, extent_t n, extent_t k) {
 }
 
 namespace detail {
-
-/// The least part of a register that holds so many elements: 16 bytes, 32, or all of it. What small arrays have beside
-/// them was often stored just before, which a load or store of more lines than it needs would wait for.
-template <class T>
-constexpr int least_part(extent_t count) {
-    constexpr int least = static_cast<int>(16 / sizeof(T));
-    return count <= least ? least : count <= 2 * least ? 2 * least : simd::lanes<T>;
-}
-
-/// The first `Count` elements at `p` in a register; other lanes are not specified.
-template <extent_t Count, class T>
-CALQUE_INLINE simd::reg<T> load_first(T const* p) {
-    constexpr int part = least_part<T>(Count);
-    if constexpr (Count >= simd::lanes<T>) {
-        return simd::load(p);
-    } else if constexpr (Count > 0 && part < simd::lanes<T>) {
-        return simd::load_part<part>(p, static_cast<int>(Count));
-    } else if constexpr (Count > 0) {
-        return simd::load_n(p, static_cast<int>(Count));
-    } else {
-        return simd::splat(T(0));
-    }
-}
-
-/// Stores the first `Count` lanes.
-template <extent_t Count, class T>
-CALQUE_INLINE void store_first(T* p, simd::reg<T> r) {
-    constexpr int part = least_part<T>(Count);
-    if constexpr (Count >= simd::lanes<T>) {
-        simd::store(p, r);
-    } else if constexpr (part < simd::lanes<T>) {
-        simd::store_part<part, 0>(p, r, static_cast<int>(Count));
-    } else {
-        simd::store_n(p, r, static_cast<int>(Count));
-    }
-}
 
 /// `Count` elements in two registers.
 template <extent_t Count, class T>
@@ -139,7 +104,7 @@ CALQUE_INLINE void multiply_in_registers(T const* a, T const* b, T* c) {
                                                                  : detail::places<lanes>(first, size, N, 0, 1, k * N);
             sum = simd::fma(left.template at<of_left>(), right.template at<of_right>(), sum);
         });
-        detail::store_first<size - first>(c + first, sum);
+        store_first<size - first>(c + first, sum);
     });
 }
 

@@ -365,6 +365,10 @@ inline constexpr std::ptrdiff_t most_bytes_in_registers = 32 * kibibytes;
 inline constexpr std::ptrdiff_t elements_of_a_short_row = 8;
 inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 
+/// Schedules whose arrays have up to so many groups, and that compute so many of these, run as one function.
+inline constexpr int groups_of_a_register_program = 2;
+inline constexpr int work_of_a_register_program = 1000;
+
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
 /// copies cost less than each row does by itself: all are one row then, or are joined, if there are so many rows. What a
 /// row costs, beside what idle lanes of its last group compute, is in instructions for a group, and a third of the work;
