@@ -10,6 +10,8 @@
 #include <calque/runtime/flat_arrays.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -75,7 +77,7 @@ private:
 
 namespace detail {
 
-/// Whether `Compiled` can be a `register_program`, and gains from it: it has several kernels.
+/// Whether `Compiled` can be a `register_program`.
 template <class Compiled>
 class register_program_checks {
     using arrays = flat_arrays<Compiled>;
@@ -83,7 +85,7 @@ class register_program_checks {
 
 public:
     static constexpr bool hold() {
-        bool do_hold = Compiled::size.groups > 1;
+        bool do_hold = Compiled::size.groups > 0;
         for (int v = 0; do_hold && v < Compiled::size.values; ++v) {
             do_hold = fits(v);
         }
@@ -132,7 +134,7 @@ private:
                                                                          : space.rank - 1 - a];
                 }
             }
-            steps += 2 * folded - 1;
+            steps += 1 + 2 * std::bit_width(static_cast<std::uint64_t>(folded - 1));
         }
         if (x.kind == graph::group_kind::product) {
             shape const& left = arrays::shape_of(schedule.leaves[x.first_leaf]);
@@ -316,18 +318,25 @@ private:
 
     // ---- kernels
 
-    /// The points that are folded to each, of those the one of number `Index`.
-    template <class Group, int Index>
-    struct folded_places {
+    /// For each point the one that is so many further of those that are folded together, if there is one.
+    template <class Group, int Distance>
+    struct further_places {
         static constexpr int count = Group::points;
 
         static constexpr int at(int i) {
-            int const outer = i / (Group::folded * Group::inner);
-            return (outer * Group::folded + Index) * Group::inner + i % Group::inner;
+            return i / Group::inner % Group::folded + Distance < Group::folded ? i + Distance * Group::inner : -1;
         }
     };
 
-    /// The first of the points that are folded to each.
+    /// For each point the first one of those that are folded together.
+    template <class Group>
+    struct first_places {
+        static constexpr int count = Group::points;
+
+        static constexpr int at(int i) { return i - i / Group::inner % Group::folded * Group::inner; }
+    };
+
+    /// For each fold the first of its points.
     template <class Group>
     struct kept_places {
         static constexpr int count = Group::kept;
@@ -369,15 +378,17 @@ private:
         registers<group> r;
         kernels::unroll_steps<0, group::step_count>([&](auto i) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = kernels::step_v<group, i>;
-            if constexpr (!kernels::is_number<group, i>) {
+            if constexpr (is_fold<group, i> && s.varies_along_columns) {
+                auto const folds = fold_lanes<group, i, group::folded>(folded_input<group, i>(r));
+                r.arrays.template at<i>() = kernels::rearranged<first_places<group>, group::groups>(folds);
+                keep<group, i>(folds);
+            } else {
                 if constexpr (s.varies_along_columns) {
                     r.arrays.template at<i>() = compute_array<group, i>(r);
-                } else {
+                } else if constexpr (!kernels::is_number<group, i>) {
                     r.numbers.template at<i>() = compute_number<group, i>(r);
                 }
-            }
-            if constexpr (s.result >= 0) {
-                keep<group, i>(r);
+                keep<group, i>(kernels::column_input<i>(r.arrays, r.numbers));
             }
         });
     }
@@ -391,8 +402,6 @@ private:
             return kernels::rearranged<places, Group::groups>(value<root<v>>());
         } else if constexpr (Group::is_product(I)) {
             return multiply<Group, I>();
-        } else if constexpr (is_fold<Group, I>) {
-            return fold_lanes<Group, I, 0, Group::folded>(folded_input<Group, I>(r));
         } else {
             return kernels::apply_step<I>(r.arrays, r.numbers);
         }
@@ -421,17 +430,18 @@ private:
         }
     }
 
-    /// Keeps a step that is a result.
-    template <class Group, int I>
-    CALQUE_INLINE void keep(registers<Group>& r) {
-        constexpr int v = Group::result_value(kernels::step_v<Group, I>.result);
-        auto const all = kernels::column_input<I>(r.arrays, r.numbers);
-        if constexpr (arrays::size_of(v) == Group::points) {
-            value<v>() = all;
-        } else if constexpr (arrays::size_of(v) == 1) {
-            value<v>() = pack_of<v>(simd::first_element(all));
-        } else {
-            value<v>() = kernels::rearranged<kept_places<Group>, pack_of<v>::groups>(all);
+    /// Keeps a step, if it is a result: `all` has its value at each point, or a fold's at the first of its points.
+    template <class Group, int I, class Pack>
+    CALQUE_INLINE void keep(Pack const& all) {
+        if constexpr (constexpr int result = kernels::step_v<Group, I>.result; result >= 0) {
+            constexpr int v = Group::result_value(result);
+            if constexpr (arrays::size_of(v) == Group::points) {
+                value<v>() = all;
+            } else if constexpr (arrays::size_of(v) == 1) {
+                value<v>() = pack_of<v>(simd::first_element(all));
+            } else {
+                value<v>() = kernels::rearranged<kept_places<Group>, pack_of<v>::groups>(all);
+            }
         }
     }
 
@@ -443,14 +453,19 @@ private:
         return kernels::column_input<kernels::step_v<Group, I>.inputs[0]>(r.arrays, r.numbers);
     }
 
-    /// Of each lane the fold of `Count` of the points that are folded to it, from number `First` on, as a tree.
-    template <class Group, int I, int First, int Count, class Pack>
+    /// At each point the fold of it and of those behind it, `Count` in all, as far as there are so many: in few steps,
+    /// each of which doubles how many.
+    template <class Group, int I, int Count, class Pack>
     static CALQUE_INLINE Pack fold_lanes(Pack const& x) {
+        using op = kernels::step_op<Group, I>;
         if constexpr (Count == 1) {
-            return kernels::rearranged<folded_places<Group, First>, Pack::groups>(x);
+            return x;
+        } else if constexpr (Count % 2 == 0) {
+            Pack const half = fold_lanes<Group, I, Count / 2>(x);
+            return op::combine(half, kernels::rearranged<further_places<Group, Count / 2>, Pack::groups>(half));
         } else {
-            return kernels::step_op<Group, I>::combine(fold_lanes<Group, I, First, Count / 2>(x),
-                                                       fold_lanes<Group, I, First + Count / 2, Count - Count / 2>(x));
+            Pack const but_one = fold_lanes<Group, I, Count - 1>(x);
+            return op::combine(but_one, kernels::rearranged<further_places<Group, Count - 1>, Pack::groups>(x));
         }
     }
 

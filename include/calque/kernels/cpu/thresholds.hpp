@@ -366,7 +366,7 @@ inline constexpr std::ptrdiff_t elements_of_a_short_row = 8;
 inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 
 /// Schedules whose arrays have up to so many groups, and that compute so many of these, run as one function.
-inline constexpr int groups_of_a_register_program = 2;
+inline constexpr int groups_of_a_register_program = 4;
 inline constexpr int work_of_a_register_program = 1000;
 
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
