@@ -257,6 +257,7 @@ private:
 
     /// All that the group reads and writes has its shape, and one order, or is a scalar: it is one long row.
     constexpr void plan_one_loop(int k, graph::group const& x) {
+        out_.groups[k].rows = 1; // g++ 12 has zeros instead of what the members of some groups begin with
         out_.groups[k].columns = space_of(x).size();
         for (int i = x.first_leaf; i < x.first_leaf + x.leaf_count; ++i) {
             out_.leaves[i].at = out_.values[in_.schedule.leaves[i]].at;

@@ -56,7 +56,7 @@ struct register_pair {
     CALQUE_INLINE simd::reg<T> at() const {
         return simd::indices<lanes>(
             [this](auto... lane)
-                CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(low_, high_, Places[lane.value]...); });
+                CALQUE_INLINE_LAMBDA { return simd::shuffle<Places[lane.value]...>(low_, high_); });
     }
 
 private:

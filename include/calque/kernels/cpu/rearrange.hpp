@@ -41,16 +41,11 @@ struct register_places {
         return is;
     }
 
-    /// The lane of registers `source` and `other`, one behind the other, that a lane is; -1: none of these.
+    /// Which lane of registers `source` and `other`, one behind the other, a lane is. One that may be anything, or is
+    /// found later, stays where it is.
     constexpr int lane_of_two(int lane, int source, int other) const {
         int const in = of[lane] < 0 ? -1 : of[lane] / Lanes;
-        return in < 0 ? -1 : in == source ? of[lane] % Lanes : in == other ? Lanes + of[lane] % Lanes : -1;
-    }
-
-    /// The same where the lanes of all registers before `other` have been found.
-    constexpr int lane_of_found(int lane, int other) const {
-        int const in = of[lane] < 0 ? -1 : of[lane] / Lanes;
-        return in < 0 || in > other ? -1 : in == other ? Lanes + of[lane] % Lanes : lane;
+        return in >= 0 && in == source ? of[lane] % Lanes : in >= 0 && in == other ? Lanes + of[lane] % Lanes : lane;
     }
 };
 
@@ -67,13 +62,13 @@ struct rearranged_register {
             return x.r[0];
         } else if constexpr (constexpr int second = places.source_behind(first); second >= 0) {
             return add<second>(x, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return __builtin_shufflevector(x.r[first], x.r[second], places.lane_of_two(lane, first, second)...);
+                return simd::shuffle<places.lane_of_two(lane, first, second)...>(x.r[first], x.r[second]);
             }));
         } else if constexpr (places.is_whole(first)) {
             return x.r[first];
         } else {
             return simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return __builtin_shufflevector(x.r[first], x.r[first], places.lane_of_two(lane, first, -1)...);
+                return simd::shuffle<places.lane_of_two(lane, first, -1)...>(x.r[first], x.r[first]);
             });
         }
     }
@@ -86,7 +81,7 @@ private:
             return found;
         } else {
             return add<next>(x, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return __builtin_shufflevector(found, x.r[next], places.lane_of_found(lane, next)...);
+                return simd::shuffle<places.lane_of_two(lane, -1, next)...>(found, x.r[next]);
             }));
         }
     }
@@ -114,8 +109,7 @@ CALQUE_INLINE simd::pack<T, Groups> rearranged_into(simd::pack<T, Groups> const&
     return simd::pack<T, Groups>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
         simd::reg<T> const moved = detail::rearranged_register<Places, i, T>::from(x);
         return simd::indices<simd::lanes<T>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-            return __builtin_shufflevector(base.r[i], moved,
-                                           detail::lane_of_either<Places, i, simd::lanes<T>>(lane)...);
+            return simd::shuffle<detail::lane_of_either<Places, i, simd::lanes<T>>(lane)...>(base.r[i], moved);
         });
     });
 }

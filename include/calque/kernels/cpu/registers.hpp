@@ -145,6 +145,18 @@ CALQUE_INLINE auto concatenate(R a, R b) {
                                         CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(a, b, i.value...); });
 }
 
+/// The lanes `Lane` of `a` and `b`, one behind the other.
+template <int... Lane, class R>
+CALQUE_INLINE R shuffle(R a, R b) {
+    // g++ 12 takes some orders of 8 doubles for others (0, 0, 5, 5, 4, 5, 6, 7 for 0, 0, 3, 3, ...), of integers none.
+    if constexpr (std::is_same_v<element_of<R>, double> && lanes_of<R> == 8) {
+        using integers = vec<std::int64_t, 8>;
+        return bits_as<R>(__builtin_shufflevector(bits_as<integers>(a), bits_as<integers>(b), Lane...));
+    } else {
+        return __builtin_shufflevector(a, b, Lane...);
+    }
+}
+
 /// A comparison, as a template argument. All are IEEE: of a NaN only `not_equal` is true.
 enum class comparison { equal, not_equal, less, less_equal, greater, greater_equal };
 
