@@ -40,8 +40,9 @@ void check() {
     for (int i = 0; i < to::size; ++i) {
         base[i] = static_cast<T>(-i - 1);
     }
-    calque::kernels::rearranged<Places, Groups>(from::load(source)).store(result);
-    calque::kernels::rearranged_into<Places>(to::load(base), from::load(source)).store(merged);
+    to const moved = calque::kernels::rearranged<Places, Groups>(from::load(source));
+    moved.store(result);
+    calque::kernels::either<Places>(to::load(base), moved).store(merged);
     for (int i = 0; i < Places::count; ++i) {
         CAPTURE(i);
         if (int const place = Places::at(i); place >= 0) {

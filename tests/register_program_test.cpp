@@ -40,23 +40,17 @@ inline constexpr auto kalman = [](auto x, auto P, auto F, auto Q, auto H, auto z
     return std::tuple{predicted + matmul(gain, z - matmul(H, predicted)), spread - matmul(gain, matmul(H, spread))};
 };
 inline constexpr auto folds = [](auto x, auto y) {
-    return std::tuple{calque::sum<0>(x),
-                      calque::sum<1>(x),
-                      calque::sum<-1>(x),
-                      calque::sum<0, 1>(x),
-                      calque::sum<1, 2>(x),
-                      calque::sum(x),
-                      calque::max<1>(x),
-                      calque::min<-1>(x),
-                      calque::max(x),
-                      calque::prod<0>(x),
-                      calque::max<0>(x * y),
-                      x - calque::sum<1>(x, calque::keepdims),
-                      x / calque::sum(x * x),
-                      calque::sum<2>(x) * 2 + calque::max<2>(y)};
+    return std::tuple{calque::sum<0>(x),      calque::sum<1>(x),
+                      calque::sum<-1>(x),     calque::sum<0, 1>(x),
+                      calque::sum<1, 2>(x),   calque::sum(x),
+                      calque::max<1>(x),      calque::min<-1>(x),
+                      calque::max(x),         calque::prod<0>(x),
+                      calque::max<0>(x * y),  x - calque::sum<1>(x, calque::keepdims),
+                      x / calque::sum(x * x), calque::sum<2>(x) * 2 + calque::max<2>(y)};
 };
 inline constexpr auto rows = [](auto x, auto w) {
-    return std::tuple{softmax<-1>(x), calque::logsumexp<-1>(x), softmax<0>(x * w), calque::mean<0>(x) * w,
+    return std::tuple{softmax<-1>(x),     calque::logsumexp<-1>(x),
+                      softmax<0>(x * w),  calque::mean<0>(x) * w,
                       calque::var<-1>(x), (x - calque::mean<-1>(x, calque::keepdims)) * w};
 };
 inline constexpr auto views = [](auto x) {
@@ -92,8 +86,14 @@ inline constexpr auto constants = [](auto x) {
                       calque::mean(x)};
 };
 inline constexpr auto mixed = [](auto x, auto i) {
-    return std::tuple{cast<double>(x) / 3, x * cast<float>(i), i * i - 1, calque::sum(i), calque::max<0>(i),
-                      where(x > 0, x, 2 * x), calque::sum(where(i > 1, x, 0.f)), calque::sum(cast<double>(x) * 2)};
+    return std::tuple{cast<double>(x) / 3,
+                      x * cast<float>(i),
+                      i * i - 1,
+                      calque::sum(i),
+                      calque::max<0>(i),
+                      where(x > 0, x, 2 * x),
+                      calque::sum(where(i > 1, x, 0.f)),
+                      calque::sum(cast<double>(x) * 2)};
 };
 inline constexpr auto loss = [](auto w, auto x, auto y) {
     return calque::sum(square(tanh(matmul(w, x)) - y)) + calque::max<0>(calque::sum<1>(w));
@@ -163,7 +163,8 @@ TEST_CASE_TEMPLATE("views of small arrays, beside and behind each other", T, flo
         fixed<T, N, N> const x = noise<T, 2>({N, N}, 1);
         check_fused(views, equal_bits, x);
         check_fused(views, equal_bits, with_shape<N, N>(xt::transpose(x)));
-        check_fused(views, equal_bits, with_shape<N, N>(xt::view(noise<T, 2>({N, N + 2}, 2), xt::all(), xt::range(1, N + 1))));
+        check_fused(views, equal_bits,
+                    with_shape<N, N>(xt::view(noise<T, 2>({N, N + 2}, 2), xt::all(), xt::range(1, N + 1))));
     };
     check(fixed<T, 1, 1>{});
     check(fixed<T, 2, 2>{});

@@ -460,13 +460,13 @@ private:
         }
     }
 
-    // ---- loops whose steps are one kernel on a few numbers
+    // ---- loops whose steps compute a few numbers
 
     template <class Step>
     CALQUE_INLINE auto load_carried() const {
         return simd::indices<counts.carried>([&](auto... k) CALQUE_INLINE_LAMBDA {
             return std::tuple{
-                Step::template load<Step::template output_value<k>>(at(input(k).at), input(k).steps[0])...};
+                Step::template load<Step::template output_value<k>>(at(input(k).at), input(k).steps)...};
         });
     }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Steps of loops that are elementwise work on a few numbers: what the loop carries stays in registers, where a kernel
-// of its own for each step would wait for what the one before it has written to memory.
+// Steps of loops on a few numbers: what the loop carries stays in registers, where kernels for each step would wait for
+// what those of the one before have written to memory.
 #pragma once
 
 #include <calque/kernels/cpu/step_kernel.hpp>
 #include <calque/runtime/compiled.hpp>
 #include <calque/runtime/plan.hpp>
+#include <calque/runtime/register_program.hpp>
 
 #include <cstddef>
 #include <tuple>
@@ -71,27 +72,32 @@ private:
     static constexpr bool fits(int v) { return shape_of(v) == space() || shape_of(v).rank == 0; }
 };
 
+/// Whether a step of a loop, a region whose first `moving` arguments differ from step to step, may stay in registers.
+template <class Region>
+constexpr bool is_step_in_registers(int moving) {
+    return register_region<Region>::is_one_kernel(moving) || is_register_program<Region>;
+}
+
 } // namespace detail
 
-/// Whether group `K` of a schedule is a loop, each region of which is one kernel on a few numbers.
+/// Whether group `K` of a schedule is a loop, each region of which computes a few numbers.
 template <class Compiled, int K>
 constexpr bool stays_in_registers() {
     constexpr graph::node const& loop = Compiled::control_node(K);
     constexpr graph::control_counts counts = graph::control_counts::unpack(loop.attribute);
     if constexpr (loop.op == graph::code_of<graph::ops::while_loop>) {
-        return detail::register_region<typename Compiled::template region<K, 0>>::is_one_kernel(counts.carried) &&
-               detail::register_region<typename Compiled::template region<K, 1>>::is_one_kernel(counts.carried);
+        return detail::is_step_in_registers<typename Compiled::template region<K, 0>>(counts.carried) &&
+               detail::is_step_in_registers<typename Compiled::template region<K, 1>>(counts.carried);
     } else if constexpr (loop.op == graph::code_of<graph::ops::scan>) {
-        return detail::register_region<typename Compiled::template region<K, 0>>::is_one_kernel(counts.carried +
-                                                                                                counts.items);
+        return detail::is_step_in_registers<typename Compiled::template region<K, 0>>(counts.carried + counts.items);
     } else {
         return false;
     }
 }
 
-/// A step of a loop, the region `Region`, whose first `Moving` arguments differ from step to step.
+/// A step of a loop that is one kernel, the region `Region`, whose first `Moving` arguments differ from step to step.
 template <class Region, int Moving>
-class register_step {
+class kernel_step {
     using seen = detail::register_region<Region>;
     static constexpr auto const& schedule = Region::schedule;
     static constexpr graph::group const& description = schedule.groups[0];
@@ -116,12 +122,12 @@ public:
     static constexpr std::ptrdiff_t bytes_of_output =
         static_cast<std::ptrdiff_t>(sizeof(element<output_value<O>>)) * (is_array<output_value<O>> ? elements : 1);
 
-    /// A value whose elements stand `distance` apart.
+    /// A value with these strides.
     template <int V>
-    static CALQUE_INLINE pack<V> load(std::byte const* from, std::ptrdiff_t distance) {
+    static CALQUE_INLINE pack<V> load(std::byte const* from, calque::strides const& steps) {
         auto const* const first = reinterpret_cast<element<V> const*>(from);
         if constexpr (is_array<V>) {
-            return pack<V>::load_strided(first, distance, elements);
+            return pack<V>::load_strided(first, steps[0], elements);
         } else {
             return pack<V>(*first);
         }
@@ -139,11 +145,11 @@ public:
     }
 
     /// Loads what all steps read. `values`: the region's, as they are planned.
-    CALQUE_INLINE register_step(value_plan const* values, std::byte* const* bases) : values_(values) {
+    CALQUE_INLINE kernel_step(value_plan const* values, std::byte* const* bases) : values_(values) {
         for_each_leaf([&](auto step, auto v) CALQUE_INLINE_LAMBDA {
             if constexpr (!is_moving(v)) {
                 value_plan const& value = values[v];
-                kernel_.template at<step>() = load<v>(bases[value.at.base] + value.at.offset, value.steps[0]);
+                kernel_.template at<step>() = load<v>(bases[value.at.base] + value.at.offset, value.steps);
             }
         });
     }
@@ -152,7 +158,7 @@ public:
     template <int A>
     CALQUE_INLINE auto load_argument(std::byte const* from) const {
         constexpr int v = seen::value_of_argument(A);
-        return load<v>(from, values_[v].steps[0]);
+        return load<v>(from, values_[v].steps);
     }
 
     /// Computes a step. `argument(a)` is the value of the moving argument `a`.
@@ -211,6 +217,98 @@ private:
     value_plan const* values_;
     kernel kernel_;
 };
+
+/// The same of a step of several kernels.
+template <class Region, int Moving>
+class program_step {
+    using arrays = flat_arrays<Region>;
+    using program = register_program<Region>;
+    static constexpr auto const& schedule = Region::schedule;
+
+public:
+    template <int V>
+    using pack = typename program::template pack_of<V>;
+
+    template <int O>
+    static constexpr int output_value = schedule.outputs[O];
+
+    template <int O>
+    static constexpr std::ptrdiff_t bytes_of_output =
+        static_cast<std::ptrdiff_t>(sizeof(typename arrays::template element<output_value<O>>)) *
+        arrays::size_of(output_value<O>);
+
+    template <int V>
+    static CALQUE_INLINE pack<V> load(std::byte const* from, calque::strides const& steps) {
+        if (is_contiguous(arrays::shape_of(V), steps)) [[likely]] {
+            return program::template load<V>(from);
+        }
+        using T = typename arrays::template element<V>;
+        T elements[static_cast<std::size_t>(arrays::size_of(V))];
+        for (int i = 0; i < arrays::size_of(V); ++i) {
+            elements[i] = reinterpret_cast<T const*>(from)[arrays::offset_of(i, arrays::shape_of(V), steps)];
+        }
+        return program::template load<V>(reinterpret_cast<std::byte const*>(elements));
+    }
+
+    template <int O>
+    static CALQUE_INLINE void store(std::byte* to, pack<output_value<O>> const& x) {
+        program::template store<O>(to, x);
+    }
+
+    CALQUE_INLINE program_step(value_plan const* values, std::byte* const* bases) : values_(values) {
+        for_each_argument([&](auto v, auto a) CALQUE_INLINE_LAMBDA {
+            if constexpr (a >= Moving) {
+                program_.template value<v>() = load<v>(bases[a], values[v].steps);
+            }
+        });
+    }
+
+    template <int A>
+    CALQUE_INLINE auto load_argument(std::byte const* from) const {
+        constexpr int v = detail::register_region<Region>::value_of_argument(A);
+        return load<v>(from, values_[v].steps);
+    }
+
+    template <class Argument>
+    CALQUE_INLINE void run(Argument&& argument) {
+        for_each_argument([&](auto v, auto a) CALQUE_INLINE_LAMBDA {
+            if constexpr (a < Moving) {
+                program_.template value<v>() = argument(a);
+            }
+        });
+        program_.compute();
+    }
+
+    template <int O, class Argument>
+    CALQUE_INLINE auto output(Argument&&) {
+        return program_.template output<O>();
+    }
+
+    template <int N, class Argument>
+    CALQUE_INLINE auto first_outputs(Argument&&) {
+        return simd::indices<N>([&](auto... o)
+                                    CALQUE_INLINE_LAMBDA { return std::tuple{program_.template output<o>()...}; });
+    }
+
+private:
+    /// Calls `f(v, a)` for the stored values that are arguments.
+    template <class F>
+    static CALQUE_INLINE void for_each_argument(F&& f) {
+        kernels::unroll_steps<0, Region::size.values>([&](auto v) CALQUE_INLINE_LAMBDA {
+            if constexpr (constexpr int a = schedule.values[v].argument; a >= 0) {
+                f(v, std::integral_constant<int, a>{});
+            }
+        });
+    }
+
+    value_plan const* values_;
+    program program_;
+};
+
+/// A step of a loop that stays in registers.
+template <class Region, int Moving>
+using register_step = std::conditional_t<detail::register_region<Region>::is_one_kernel(Moving),
+                                         kernel_step<Region, Moving>, program_step<Region, Moving>>;
 
 } // namespace runtime
 } // namespace v0

@@ -41,17 +41,17 @@ public:
     /// How many points are folded to one, and how many follow each other before the next of those.
     static constexpr int first_folded_axis =
         x.kind == graph::group_kind::columns ? x.first_reduced_axis : space.rank - x.reduced_axes;
-    static constexpr int folded =
-        static_cast<int>(count_points(first_folded_axis, first_folded_axis + x.reduced_axes));
-    static constexpr int inner =
-        static_cast<int>(count_points(first_folded_axis + x.reduced_axes, space.rank));
+    static constexpr int folded = static_cast<int>(count_points(first_folded_axis, first_folded_axis + x.reduced_axes));
+    static constexpr int inner = static_cast<int>(count_points(first_folded_axis + x.reduced_axes, space.rank));
     static constexpr int kept = points / folded;
 
     /// The stored value that a leaf or a result is.
     static constexpr int leaf_value(int leaf) { return schedule.leaves[x.first_leaf + leaf]; }
     static constexpr int result_value(int result) { return schedule.results[x.first_result + result]; }
 
-    static constexpr bool is_product(int i) { return Compiled::template group<K>::steps()[i].node == x.node && x.kind == graph::group_kind::product; }
+    static constexpr bool is_product(int i) {
+        return Compiled::template group<K>::steps()[i].node == x.node && x.kind == graph::group_kind::product;
+    }
 
     static constexpr graph::step const* steps() { return flat.of; }
 
@@ -130,8 +130,8 @@ private:
                 suits = suits && s.type != dtype::bool_ && calque::size_of(s.type) >= sizeof(float) &&
                         s.op != graph::code_of<graph::ops::first_index>;
                 for (int a = 0; a < x.reduced_axes; ++a) {
-                    folded *= space[x.kind == graph::group_kind::columns ? x.first_reduced_axis + a
-                                                                         : space.rank - 1 - a];
+                    folded *=
+                        space[x.kind == graph::group_kind::columns ? x.first_reduced_axis + a : space.rank - 1 - a];
                 }
             }
             steps += 1 + 2 * std::bit_width(static_cast<std::uint64_t>(folded - 1));
@@ -162,10 +162,78 @@ class register_program {
 
     template <int V>
     using element = typename arrays::template element<V>;
-    /// What has one element has it in all lanes.
+
+public:
+    /// The registers of a stored value. What has one element has it in all lanes.
     template <int V>
     using pack_of = simd::pack<element<V>, (arrays::size_of(V) + simd::width - 1) / simd::width>;
 
+    /// `bases`: the arguments, row-major and without gaps, then the outputs.
+    static CALQUE_NOINLINE void run(std::byte* const* bases) {
+        register_program program;
+        kernels::unroll_steps<0, value_count>([&](auto v) CALQUE_INLINE_LAMBDA {
+            if constexpr (constexpr int a = schedule.values[v].argument; a >= 0) {
+                program.template value<v>() = load<v>(bases[a]);
+            }
+        });
+        program.compute();
+        kernels::unroll_steps<0, Compiled::output_count>([&](auto o) CALQUE_INLINE_LAMBDA {
+            store<o>(bases[Compiled::argument_count + o], program.template output<o>());
+        });
+    }
+
+    /// A stored value that is row-major and has no gaps.
+    template <int V>
+    static CALQUE_INLINE pack_of<V> load(std::byte const* at) {
+        using T = element<V>;
+        auto const* const from = reinterpret_cast<T const*>(at);
+        if constexpr (arrays::size_of(V) == 1) {
+            return pack_of<V>(*from);
+        } else {
+            return pack_of<V>::generate([&](auto r) CALQUE_INLINE_LAMBDA {
+                constexpr int first = r * simd::lanes<T>;
+                return kernels::load_first<arrays::size_of(V) - first>(from + first);
+            });
+        }
+    }
+
+    /// Writes output `O`.
+    template <int O>
+    static CALQUE_INLINE void store(std::byte* at, pack_of<schedule.outputs[O]> const& x) {
+        using T = element<schedule.outputs[O]>;
+        constexpr int size = arrays::size_of(schedule.outputs[O]);
+        auto* const to = reinterpret_cast<T*>(at);
+        simd::unroll<(size + simd::lanes<T> - 1) / simd::lanes<T>>([&](auto r) CALQUE_INLINE_LAMBDA {
+            constexpr int first = r * simd::lanes<T>;
+            kernels::store_first<size - first>(to + first, x.r[r]);
+        });
+    }
+
+    /// The registers of a stored value that is no view: arguments are to be set before `compute`.
+    template <int V>
+    CALQUE_INLINE pack_of<V>& value() {
+        return static_cast<slot<V>&>(values_).pack;
+    }
+
+    CALQUE_INLINE void compute() {
+        set_constants();
+        kernels::unroll_steps<0, Compiled::size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
+            if constexpr (schedule.groups[k].kind == graph::group_kind::movement) {
+                move<k>();
+            } else {
+                compute_group<k>();
+            }
+        });
+    }
+
+    /// What output `O` is then.
+    template <int O>
+    CALQUE_INLINE pack_of<schedule.outputs[O]> output() {
+        constexpr int v = schedule.outputs[O];
+        return taken<element_places<Compiled, v>, pack_of<v>::groups, root<v>>();
+    }
+
+private:
     template <int V>
     struct slot {
         pack_of<V> pack;
@@ -175,35 +243,20 @@ class register_program {
     template <int... V>
     struct slots<std::integer_sequence<int, V...>> : slot<V>... {};
 
-public:
-    /// `bases`: the arguments, row-major and without gaps, then the outputs.
-    static CALQUE_NOINLINE void run(std::byte* const* bases) {
-        register_program program;
-        program.load(bases);
-        kernels::unroll_steps<0, Compiled::size.groups>([&](auto k) CALQUE_INLINE_LAMBDA {
-            if constexpr (schedule.groups[k].kind == graph::group_kind::movement) {
-                program.template move<k>();
-            } else {
-                program.template compute<k>();
-            }
-        });
-        program.store(bases);
-    }
-
-private:
-    register_program() = default;
-
-    template <int V>
-    CALQUE_INLINE pack_of<V>& value() {
-        return static_cast<slot<V>&>(values_).pack;
-    }
-
     template <int V>
     static constexpr int root = schedule.view().root_of(V);
 
-    // ---- arguments and outputs
+    /// The elements of the stored value `V` at some places. (What has one element has it everywhere.)
+    template <class Places, int Groups, int V>
+    CALQUE_INLINE simd::pack<element<V>, Groups> taken() {
+        if constexpr (arrays::size_of(V) == 1) {
+            return kernels::widen<Groups>(value<V>());
+        } else {
+            return kernels::rearranged<Places, Groups>(value<V>());
+        }
+    }
 
-    CALQUE_INLINE void load(std::byte* const* bases) {
+    CALQUE_INLINE void set_constants() {
         kernels::unroll_steps<0, value_count>([&](auto v) CALQUE_INLINE_LAMBDA {
             using T = element<v>;
             constexpr graph::stored_value s = schedule.values[v];
@@ -211,16 +264,6 @@ private:
                 value<v>() = pack_of<v>(graph::from_bits<T>(arrays::node_of(v).attribute));
             } else if constexpr (s.kind == graph::storage_kind::count) {
                 value<v>() = pack_of<v>(static_cast<T>(count_of(arrays::node_of(v))));
-            } else if constexpr (s.kind == graph::storage_kind::argument) {
-                auto const* const from = reinterpret_cast<T const*>(bases[s.argument]);
-                if constexpr (arrays::size_of(v) == 1) {
-                    value<v>() = pack_of<v>(*from);
-                } else {
-                    value<v>() = pack_of<v>::generate([&](auto r) CALQUE_INLINE_LAMBDA {
-                        constexpr int first = r * simd::lanes<T>;
-                        return kernels::load_first<arrays::size_of(v) - first>(from + first);
-                    });
-                }
             }
         });
     }
@@ -228,20 +271,6 @@ private:
     static constexpr extent_t count_of(graph::node const& n) {
         graph::graph_view const g = Compiled::optimized.view();
         return graph::ops::element_count::count(g.shape(g.input(n, 0)), n.attribute);
-    }
-
-    CALQUE_INLINE void store(std::byte* const* bases) {
-        kernels::unroll_steps<0, Compiled::output_count>([&](auto o) CALQUE_INLINE_LAMBDA {
-            constexpr int v = schedule.outputs[o];
-            using T = element<v>;
-            constexpr int size = arrays::size_of(v);
-            auto* const to = reinterpret_cast<T*>(bases[Compiled::argument_count + o]);
-            auto const pack = kernels::rearranged<element_places<Compiled, v>, pack_of<v>::groups>(value<root<v>>());
-            simd::unroll<(size + simd::lanes<T> - 1) / simd::lanes<T>>([&](auto r) CALQUE_INLINE_LAMBDA {
-                constexpr int first = r * simd::lanes<T>;
-                kernels::store_first<size - first>(to + first, pack.r[r]);
-            });
-        });
     }
 
     // ---- movement
@@ -279,8 +308,8 @@ private:
         } else {
             value<v>() = pack_of<v>::generate([&](auto r) CALQUE_INLINE_LAMBDA {
                 return simd::indices<simd::lanes<T>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                    return simd::reg<T>{constant_element<T>(n, std::min<int>(r * simd::lanes<T> + lane,
-                                                                             arrays::size_of(v) - 1))...};
+                    return simd::reg<T>{
+                        constant_element<T>(n, std::min<int>(r * simd::lanes<T> + lane, arrays::size_of(v) - 1))...};
                 });
             });
         }
@@ -293,9 +322,9 @@ private:
         constexpr int axis = static_cast<int>(arrays::node_of(v).attribute);
         using places = part_places<v, part, axis, first_of_part(x, I, axis)>;
         if constexpr (I == 0) {
-            value<v>() = kernels::rearranged<places, pack_of<v>::groups>(value<root<part>>());
+            value<v>() = taken<places, pack_of<v>::groups, root<part>>();
         } else {
-            value<v>() = kernels::rearranged_into<places>(value<v>(), value<root<part>>());
+            value<v>() = kernels::either<places>(value<v>(), taken<places, pack_of<v>::groups, root<part>>());
         }
     }
 
@@ -341,9 +370,7 @@ private:
     struct kept_places {
         static constexpr int count = Group::kept;
 
-        static constexpr int at(int i) {
-            return i / Group::inner * Group::folded * Group::inner + i % Group::inner;
-        }
+        static constexpr int at(int i) { return i / Group::inner * Group::folded * Group::inner + i % Group::inner; }
     };
 
     /// One element for all lanes.
@@ -361,8 +388,7 @@ private:
         static constexpr int count = Points;
 
         static constexpr int at(int i) {
-            return arrays::template roots_v<V>
-                .of[IsLeft ? i / Columns * Depth + Index : Index * Columns + i % Columns];
+            return arrays::template roots_v<V>.of[IsLeft ? i / Columns * Depth + Index : Index * Columns + i % Columns];
         }
     };
 
@@ -373,7 +399,7 @@ private:
     };
 
     template <int K>
-    CALQUE_INLINE void compute() {
+    CALQUE_INLINE void compute_group() {
         using group = flat_group<Compiled, K>;
         registers<group> r;
         kernels::unroll_steps<0, group::step_count>([&](auto i) CALQUE_INLINE_LAMBDA {
@@ -399,7 +425,7 @@ private:
         if constexpr (s.leaf >= 0) {
             constexpr int v = Group::leaf_value(s.leaf);
             using places = leaf_places<Compiled, v, Group::space_number>;
-            return kernels::rearranged<places, Group::groups>(value<root<v>>());
+            return taken<places, Group::groups, root<v>>();
         } else if constexpr (Group::is_product(I)) {
             return multiply<Group, I>();
         } else {
@@ -413,11 +439,7 @@ private:
         using T = kernels::step_element<Group, I>;
         if constexpr (s.leaf >= 0) {
             constexpr int v = Group::leaf_value(s.leaf);
-            if constexpr (arrays::size_of(root<v>) == 1) {
-                return value<root<v>>();
-            } else {
-                return kernels::rearranged<one_place<arrays::template roots_v<v>.of[0]>, 1>(value<root<v>>());
-            }
+            return taken<one_place<arrays::template roots_v<v>.of[0]>, 1, root<v>>();
         } else if constexpr (Group::is_product(I)) {
             return simd::pack<T, 1>(simd::first_element(multiply<Group, I>()));
         } else if constexpr (is_fold<Group, I>) {
@@ -481,8 +503,8 @@ private:
         kernels::unroll_steps<0, depth>([&](auto k) CALQUE_INLINE_LAMBDA {
             using of_left = product_places<left, true, k, Group::points, columns, depth>;
             using of_right = product_places<right, false, k, Group::points, columns, depth>;
-            sum = simd::fma(kernels::rearranged<of_left, Group::groups>(value<root<left>>()),
-                            kernels::rearranged<of_right, Group::groups>(value<root<right>>()), sum);
+            sum = simd::fma(taken<of_left, Group::groups, root<left>>(), taken<of_right, Group::groups, root<right>>(),
+                            sum);
         });
         return sum;
     }

@@ -10,8 +10,8 @@ namespace kernels {
 
 namespace detail {
 
-/// Where the lanes of register `I` of a result come from. `Places::at(i)`: the element of the source that element `i` of
-/// the result is, of `Places::count`; below 0, it may be anything, as may what lanes behind the last element have.
+/// Where the lanes of register `I` of a result come from. `Places::at(i)`: the element of the source that element `i`
+/// of the result is, of `Places::count`; below 0, it may be anything, as may what lanes behind the last element have.
 template <class Places, int I, int Lanes>
 struct register_places {
     int of[Lanes];
@@ -62,8 +62,9 @@ struct rearranged_register {
             return x.r[0];
         } else if constexpr (constexpr int second = places.source_behind(first); second >= 0) {
             return add<second>(x, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return simd::shuffle<places.lane_of_two(lane, first, second)...>(x.r[first], x.r[second]);
-            }));
+                                   return simd::shuffle<places.lane_of_two(lane, first, second)...>(x.r[first],
+                                                                                                    x.r[second]);
+                               }));
         } else if constexpr (places.is_whole(first)) {
             return x.r[first];
         } else {
@@ -81,8 +82,8 @@ private:
             return found;
         } else {
             return add<next>(x, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return simd::shuffle<places.lane_of_two(lane, -1, next)...>(found, x.r[next]);
-            }));
+                                 return simd::shuffle<places.lane_of_two(lane, -1, next)...>(found, x.r[next]);
+                             }));
         }
     }
 };
@@ -103,13 +104,12 @@ CALQUE_INLINE simd::pack<T, Groups> rearranged(simd::pack<T, U> const& x) {
         [&](auto i) CALQUE_INLINE_LAMBDA { return detail::rearranged_register<Places, i, T>::from(x); });
 }
 
-/// The same of the elements for which `Places` has a place; the others are those of `base`.
-template <class Places, class T, int Groups, int U>
-CALQUE_INLINE simd::pack<T, Groups> rearranged_into(simd::pack<T, Groups> const& base, simd::pack<T, U> const& x) {
+/// The elements of `x` for which `Places` has a place, and those of `base` for which it has none.
+template <class Places, class T, int Groups>
+CALQUE_INLINE simd::pack<T, Groups> either(simd::pack<T, Groups> const& base, simd::pack<T, Groups> const& x) {
     return simd::pack<T, Groups>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
-        simd::reg<T> const moved = detail::rearranged_register<Places, i, T>::from(x);
         return simd::indices<simd::lanes<T>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-            return simd::shuffle<detail::lane_of_either<Places, i, simd::lanes<T>>(lane)...>(base.r[i], moved);
+            return simd::shuffle<detail::lane_of_either<Places, i, simd::lanes<T>>(lane)...>(base.r[i], x.r[i]);
         });
     });
 }
