@@ -262,6 +262,9 @@ void write_kernel(schedule_writer<text>& writer, text& out, int indentation) {
 
 template <class Scheduled>
 void write_schedule(text& out, int indentation) {
+    if (is_register_program<Scheduled>) {
+        indent(out, indentation) << "one function, all arrays in registers (where arguments have no gaps):\n";
+    }
     schedule_writer writer(Scheduled::view(), Scheduled::schedule.view(), out, indentation);
     [&]<int... K>(std::integer_sequence<int, K...>) {
         (write_kernel<Scheduled, K>(writer, out, indentation), ...);

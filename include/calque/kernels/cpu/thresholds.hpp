@@ -365,7 +365,10 @@ inline constexpr std::ptrdiff_t most_bytes_in_registers = 32 * kibibytes;
 inline constexpr std::ptrdiff_t elements_of_a_short_row = 8;
 inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 
-/// Schedules whose arrays have up to so many groups, and that compute so many of these, run as one function.
+/// Schedules whose arrays all have up to so many groups, and that compute so many of these, run as one function. Measured
+/// kernel by kernel, an AMD Zen 5: a*b+c-0.5a of 3 and 33 floats 3 and 2.5, m + transpose(m) of 8x8 7 (doubles 3.5),
+/// sums of columns of 8x8 4.4 (2.5), of rows 1.1, softmax over 8x8 1.7, products of 6x6 and what follows 1.1 to 4.8;
+/// tanh(x) of 33 0.97; with AVX2 and SSE2 1.0 to 7.
 inline constexpr int groups_of_a_register_program = 4;
 inline constexpr int work_of_a_register_program = 1000;
 
