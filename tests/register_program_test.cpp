@@ -109,6 +109,23 @@ inline constexpr auto lorenz = [](auto start) {
     };
     return calque::fori_loop(0, 40, step, start);
 };
+inline constexpr auto carried_elements = [](auto number, auto v, auto items, auto m) {
+    auto const step = [=](auto carried, auto item) {
+        auto const [x, y] = carried;
+        auto const next = matmul(m, y) * x + item;
+        return std::tuple{std::tuple{view(next, 1), next / (1 + calque::sum(next * next))},
+                          transpose(m) * view(next, 0)};
+    };
+    return calque::scan(step, std::tuple{number, v}, items);
+};
+inline constexpr auto power_method = [](auto m, auto v) {
+    return calque::while_loop([](auto n, auto) { return n < 20; },
+                              [=](auto n, auto x) {
+                                  auto const y = matmul(m, x);
+                                  return std::tuple{n + 1, y / sqrt(calque::sum(y * y))};
+                              },
+                              std::int32_t{0}, v);
+};
 
 } // namespace
 
@@ -202,6 +219,21 @@ TEST_CASE("constants, dtypes and derivatives") {
 TEST_CASE("loops over a few numbers") {
     fixed<double, 3> const start = {1, 2, 20};
     check_fused(lorenz, tests::closeness{1e6, 40}, start);
+
+    fixed<double, 3, 3> const m = {{0.5, 0.1, -0.3}, {0.2, -0.4, 0.1}, {0.3, 0.2, 0.6}};
+    check_fused(power_method, tests::closeness{1e4, 1}, m, start);
+    for (std::size_t const steps : {0u, 1u, 2u, 9u}) {
+        auto const items = noise<double, 2>({steps, 3}, 4);
+        check_fused(carried_elements, tests::closeness{1e4, 1}, 0.75, start, with_shape<dyn, 3>(items), m);
+        check_fused(carried_elements, tests::closeness{1e4, 1}, 0.75, start,
+                    with_shape<dyn, 3>(xt::view(noise<double, 2>({steps, 7}, 5), xt::all(), xt::range(0, 6, 2))),
+                    with_shape<3, 3>(xt::transpose(m)));
+    }
+    using calque::spec;
+    auto const text =
+        calque::trace<spec<double>, spec<double, 3>, spec<double, dyn, 3>, spec<double, 3, 3>>(carried_elements)
+            .schedule();
+    CHECK(text.find("keeps what it carries in registers") != std::string::npos);
 }
 
 TEST_CASE("results may take the place of arguments") {

@@ -230,7 +230,11 @@ public:
     template <int O>
     CALQUE_INLINE pack_of<schedule.outputs[O]> output() {
         constexpr int v = schedule.outputs[O];
-        return taken<element_places<Compiled, v>, pack_of<v>::groups, root<v>>();
+        if constexpr (arrays::size_of(v) == 1) {
+            return taken<place_of_one<v>, 1, root<v>>();
+        } else {
+            return taken<element_places<Compiled, v>, pack_of<v>::groups, root<v>>();
+        }
     }
 
 private:
@@ -245,6 +249,14 @@ private:
 
     template <int V>
     static constexpr int root = schedule.view().root_of(V);
+
+    /// The element of a stored value that has one, for all lanes.
+    template <int V>
+    struct place_of_one {
+        static constexpr int count = simd::width;
+
+        static constexpr int at(int) { return arrays::template roots_v<V>.of[0]; }
+    };
 
     /// The elements of the stored value `V` at some places. (What has one element has it everywhere.)
     template <class Places, int Groups, int V>
@@ -373,14 +385,6 @@ private:
         static constexpr int at(int i) { return i / Group::inner * Group::folded * Group::inner + i % Group::inner; }
     };
 
-    /// One element for all lanes.
-    template <int Place>
-    struct one_place {
-        static constexpr int count = simd::width;
-
-        static constexpr int at(int) { return Place; }
-    };
-
     /// For each element of a product of `Columns` columns what it multiplies in step `Index`: of the left operand, the
     /// element of that column in its row, or of the right one.
     template <int V, bool IsLeft, int Index, int Points, int Columns, int Depth>
@@ -439,7 +443,7 @@ private:
         using T = kernels::step_element<Group, I>;
         if constexpr (s.leaf >= 0) {
             constexpr int v = Group::leaf_value(s.leaf);
-            return taken<one_place<arrays::template roots_v<v>.of[0]>, 1, root<v>>();
+            return taken<place_of_one<v>, 1, root<v>>();
         } else if constexpr (Group::is_product(I)) {
             return simd::pack<T, 1>(simd::first_element(multiply<Group, I>()));
         } else if constexpr (is_fold<Group, I>) {
