@@ -62,7 +62,7 @@ struct flat_arrays {
 
 private:
     struct shape_table {
-        shape of[Compiled::optimized.node_count]{};
+        shape of[Compiled::optimized.node_count == 0 ? 1 : Compiled::optimized.node_count]{};
 
         constexpr shape_table() {
             for (int id = 0; id < Compiled::optimized.node_count; ++id) {
