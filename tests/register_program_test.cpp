@@ -85,6 +85,13 @@ inline constexpr auto constants = [](auto x) {
                       calque::full<float>(3.f, 2, 2),
                       calque::mean(x)};
 };
+inline constexpr auto folds_of_numbers = [](auto x, auto m) {
+    auto const everywhere = broadcast_to(x, 3, 4);
+    return std::tuple{calque::sum<1>(everywhere),     calque::sum<0>(everywhere * 2),
+                      calque::max<1>(everywhere),     calque::prod<0>(everywhere),
+                      calque::sum(everywhere),        calque::sum<1>(m) + calque::sum<1>(everywhere),
+                      m - calque::sum<0>(everywhere), calque::sum<1>(m * x)};
+};
 inline constexpr auto mixed = [](auto x, auto i) {
     return std::tuple{cast<double>(x) / 3,
                       x * cast<float>(i),
@@ -209,6 +216,9 @@ TEST_CASE("constants, dtypes and derivatives") {
     check_fused(constants, tests::closeness{4, 4}, x);
     fixed<std::int32_t, 5> const i = {3, -7, 0, 2, 1 << 30};
     check_fused(mixed, tests::closeness{4, 4}, x, i);
+    fixed<float, 3, 4> const m = noise<float, 2>({3, 4}, 1);
+    check_fused(folds_of_numbers, tests::closeness{16, 16}, 1.5f, m);
+    check_fused(folds_of_numbers, tests::closeness{16, 16}, fixed<float, 1, 1>{{-2.5f}}, m);
     fixed<double, 3, 4> const w = noise<double, 2>({3, 4}, 1);
     fixed<double, 4, 2> const in = noise<double, 2>({4, 2}, 2);
     fixed<double, 3, 2> const out = noise<double, 2>({3, 2}, 3);

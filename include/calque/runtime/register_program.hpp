@@ -449,7 +449,8 @@ private:
         } else if constexpr (is_fold<Group, I>) {
             using op = kernels::step_op<Group, I>;
             simd::pack<T, Group::groups> const none(op::template identity<T>);
-            auto const all = simd::keep_first(folded_input<Group, I>(r), none, Group::points);
+            // Of all points, or of so many of what is the same at each.
+            auto const all = simd::keep_first(folded_input<Group, I>(r), none, Group::folded);
             return simd::pack<T, 1>(kernels::fold_pack<op>(all));
         } else {
             return kernels::apply_uniform_step<I>(r.numbers);
