@@ -159,12 +159,10 @@ private:
         bool do_lie = true;
         for (int v = 0; v < size.values; ++v) {
             graph::stored_value const& value = schedule.values[v];
-            do_lie = do_lie && (value.kind != graph::storage_kind::argument ||
-                                is_contiguous(shapes[value.node], argument_strides[value.argument]));
-        }
-        for (int v = 0; v < size.values; ++v) {
-            graph::stored_value const& value = schedule.values[v];
-            do_lie = do_lie && (value.made_by < 0 || !p.groups[value.made_by].keeps_order);
+            bool const is_argument = value.kind == graph::storage_kind::argument;
+            do_lie = do_lie &&
+                     (!is_argument || is_contiguous(shapes[value.node], argument_strides[value.argument])) &&
+                     (value.made_by < 0 || !p.groups[value.made_by].keeps_order);
         }
         return do_lie;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Small arrays as their elements in row-major order, one for each lane of some registers: which element of an array
-// each lane of a kernel's space reads, and which lanes are folded or kept, as constants.
+// each point of a kernel's space reads, and which one a view has, as constants.
 #pragma once
 
 #include <calque/graph/schedule.hpp>

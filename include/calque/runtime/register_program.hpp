@@ -17,6 +17,19 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
+namespace detail {
+
+constexpr int groups_of(extent_t elements) {
+    return static_cast<int>((elements + simd::width - 1) / simd::width);
+}
+
+/// The first of the axes that a group's reductions fold.
+constexpr int first_folded_axis(graph::group const& x, shape const& space) {
+    return x.kind == graph::group_kind::columns ? x.first_reduced_axis : space.rank - x.reduced_axes;
+}
+
+} // namespace detail
+
 /// Group `K` of a schedule, whose space is flat: what has more than one element varies along its one axis.
 template <class Compiled, int K>
 class flat_group : public Compiled::template group<K> {
@@ -24,25 +37,18 @@ class flat_group : public Compiled::template group<K> {
     static constexpr graph::group const& x = Compiled::schedule.groups[K];
     static constexpr auto const& schedule = Compiled::schedule;
 
-    static constexpr extent_t count_points(int first, int end) {
-        extent_t n = 1;
-        for (int axis = first; axis < end; ++axis) {
-            n *= space[axis];
-        }
-        return n;
-    }
+    static constexpr int first_folded = detail::first_folded_axis(x, Compiled::optimized.shapes[x.space]);
+    static constexpr int end_folded = first_folded + x.reduced_axes;
 
 public:
     static constexpr int space_number = x.space;
     static constexpr shape const& space = Compiled::optimized.shapes[space_number];
     static constexpr int points = static_cast<int>(space.size());
-    static constexpr int groups = (points + simd::width - 1) / simd::width;
+    static constexpr int groups = detail::groups_of(points);
 
-    /// How many points are folded to one, and how many follow each other before the next of those.
-    static constexpr int first_folded_axis =
-        x.kind == graph::group_kind::columns ? x.first_reduced_axis : space.rank - x.reduced_axes;
-    static constexpr int folded = static_cast<int>(count_points(first_folded_axis, first_folded_axis + x.reduced_axes));
-    static constexpr int inner = static_cast<int>(count_points(first_folded_axis + x.reduced_axes, space.rank));
+    /// How many points are folded to one, how many follow each other before the next of those, and how many are left.
+    static constexpr int folded = static_cast<int>(run_size(space, first_folded, end_folded));
+    static constexpr int inner = static_cast<int>(run_size(space, end_folded, space.rank));
     static constexpr int kept = points / folded;
 
     /// The stored value that a leaf or a result is.
@@ -66,8 +72,7 @@ private:
                 for (int k = 0; k < s.input_count && s.leaf < 0 && !is_product(i); ++k) {
                     is_array = is_array || of[s.inputs[k]].varies_along_columns;
                 }
-                bool const is_fold = s.leaf < 0 && graph::info(s.op).kind == graph::op_kind::reduction;
-                s.varies_along_columns = is_array && !(is_fold && kept == 1);
+                s.varies_along_columns = is_array && !(kernels::detail::is_reduction(s) && kept == 1);
                 s.varies_along_rows = false;
             }
         }
@@ -102,10 +107,11 @@ private:
                s.size() <= kernels::thresholds::groups_of_a_register_program * simd::width;
     }
     static constexpr bool fits(int v) {
-        dtype const type = arrays::node_of(v).type;
-        return fits(arrays::shape_of(v)) && type != dtype::bool_ && calque::size_of(type) >= sizeof(float) &&
+        return fits(arrays::shape_of(v)) && is_element(arrays::node_of(v).type) &&
                schedule.values[v].kind != graph::storage_kind::indices;
     }
+    /// Whether permutations move such elements.
+    static constexpr bool is_element(dtype type) { return size_of(type) >= sizeof(float); }
 
     /// Adds to `work` what registers the group computes.
     static constexpr bool suits(graph::group const& x, int& work) {
@@ -120,28 +126,24 @@ private:
             return false;
         }
         bool suits = true;
-        extent_t const registers = (space.size() + simd::width - 1) / simd::width;
-        extent_t steps = 0;
+        int const first_folded = first_folded_axis(x, space);
+        extent_t const folded = run_size(space, first_folded, first_folded + x.reduced_axes);
+        extent_t steps = 0; // on all points
         for (int i = 0; i < x.step_count; ++i) {
             graph::step const& s = schedule.steps[x.first_step + i];
             suits = suits && s.index < 0;
-            extent_t folded = 1;
-            if (s.leaf < 0 && graph::info(s.op).kind == graph::op_kind::reduction) {
-                suits = suits && s.type != dtype::bool_ && calque::size_of(s.type) >= sizeof(float) &&
-                        s.op != graph::code_of<graph::ops::first_index>;
-                for (int a = 0; a < x.reduced_axes; ++a) {
-                    folded *=
-                        space[x.kind == graph::group_kind::columns ? x.first_reduced_axis + a : space.rank - 1 - a];
-                }
+            ++steps;
+            if (kernels::detail::is_reduction(s)) {
+                suits = suits && is_element(s.type) && s.op != graph::code_of<graph::ops::first_index>;
+                steps += 2 * std::bit_width(static_cast<std::uint64_t>(folded - 1));
             }
-            steps += 1 + 2 * std::bit_width(static_cast<std::uint64_t>(folded - 1));
         }
         if (x.kind == graph::group_kind::product) {
             shape const& left = arrays::shape_of(schedule.leaves[x.first_leaf]);
             suits = suits && (n.type == dtype::float32 || n.type == dtype::float64);
             steps += 3 * left[left.rank - 1];
         }
-        work += static_cast<int>(steps * registers);
+        work += static_cast<int>(steps) * groups_of(space.size());
         return suits;
     }
 };
@@ -166,7 +168,7 @@ class register_program {
 public:
     /// The registers of a stored value. What has one element has it in all lanes.
     template <int V>
-    using pack_of = simd::pack<element<V>, (arrays::size_of(V) + simd::width - 1) / simd::width>;
+    using pack_of = simd::pack<element<V>, detail::groups_of(arrays::size_of(V))>;
 
     /// `bases`: the arguments, row-major and without gaps, then the outputs.
     static CALQUE_NOINLINE void run(std::byte* const* bases) {
