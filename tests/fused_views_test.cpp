@@ -152,6 +152,7 @@ TEST_CASE("columns of an array, one by one and a few beside each other") {
         check_fused(parts_of_rows, equal_bits, noise<float, 2>({rows, 8}, 5), noise<float, 1>({2}, 6));
         check_fused(parts_of_rows, equal_bits, noise<double, 2>({rows, 9}, 7), noise<double, 1>({2}, 8));
         check_fused(colors, equal_bits, noise<float, 3>({rows / 10, 10, 3}, 9));
+        check_fused(colors, equal_bits, noise<double, 3>({rows / 5, 5, 4}, 10));
     }
 }
 

@@ -89,6 +89,25 @@ TEST_CASE_TEMPLATE("columns of a few become rows, and rows columns", T, std::uin
             CHECK(copies<T>(rows, columns, {0, 1, rows}, {0, columns, 1}, size));
             CHECK(copies<T>(rows, columns, {0, columns, 1}, {0, 1, rows}, size));
             CHECK(copies<T>(rows, columns, {0, 1, rows + 1}, {1, columns, 1}, size + 5)); // with gaps between them
+            for (extent_t const fewer : {columns - 1, columns - 2}) {
+                CHECK(copies<T>(rows, fewer, {0, 1, rows}, {columns - fewer, columns, 1}, size));
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("arrays in turn, to everywhere in a line", T, std::uint8_t, std::uint16_t, std::uint32_t,
+                   std::uint64_t) {
+    for (extent_t const n : {2, 3, 4}) {
+        for (extent_t const each : {15, 16, 17, 64, 255, 256, 257, 300, 1000}) {
+            for (std::ptrdiff_t first = 0; first < 17; ++first) {
+                CAPTURE(n);
+                CAPTURE(each);
+                CAPTURE(first);
+                auto const size = static_cast<std::size_t>(n * (each + 1) + 20);
+                CHECK(copies<T>(each, n, {first, n, 1}, {16 - first, 1, each + 1}, size));
+                CHECK(copies<T>(each, n, {16 - first, 1, each + 1}, {first, n, 1}, size));
+            }
         }
     }
 }

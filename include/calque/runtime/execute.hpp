@@ -288,7 +288,7 @@ private:
 
     /// A copy of these extents of its source, from the element `offset` on.
     void run_copy(copy_plan const& c, shape const& extents, std::ptrdiff_t offset) const {
-        kernels::copy_strided<transpose>(extents, {address(bases_, c.to), contiguous_strides(extents)},
+        kernels::copy_strided<transpose>(extents, {address(bases_, c.to), c.to_steps(extents)},
                                          {source_of(c, offset), c.from_steps}, c.element_bytes);
     }
 
@@ -333,7 +333,7 @@ private:
     bool is_copied_by_parts(int k, location at) const {
         for (int i = 0; i < plan_.copies.size(); ++i) {
             copy_plan const& c = plan_.copies.data()[i];
-            if (c.before_group == k && c.is_by_parts && c.to == at) {
+            if (c.before_group == k && c.is_by_parts && c.makes(at)) {
                 return true;
             }
         }

@@ -161,7 +161,7 @@ private:
 
     constexpr void add_copy(int before_group, location from, shape const& extents, calque::strides const& steps,
                             location to, std::size_t element_bytes) {
-        copies_.push_back({before_group, false, from, to, extents, steps, element_bytes});
+        copies_.push_back({before_group, false, from, to, extents, steps, element_bytes, 0});
     }
 
     // ---- groups
@@ -300,11 +300,14 @@ private:
         }
         if constexpr (Needs.copies) {
             bool const close_gaps = axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
-            for (int i = first_leaf; i < end_leaf && !is_empty; ++i) {
-                bool const its = varies[i - x.first_leaf];
-                calque::strides& its_steps = steps[i - first_leaf];
+            leaf_buffer<int> order(places.size());
+            sort_by_place(places, order);
+            for (int i = 0; i < places.size() && !is_empty; ++i) {
+                int const leaf = first_leaf + order[i];
+                bool const its = varies[leaf - x.first_leaf];
+                calque::strides& its_steps = steps[order[i]];
                 if (!suits(its_steps, space, axes, its) || (close_gaps && has_gaps(its_steps, space, axes, its))) {
-                    make_suitable(k, i, space, axes, its, its_steps, places[i - first_leaf]);
+                    make_suitable(k, leaf, first_copy, space, axes, its, its_steps, places[order[i]]);
                 }
             }
         }
@@ -450,8 +453,8 @@ private:
 
     /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that; along other
     /// axes it keeps to what it has.
-    constexpr void make_suitable(int group, int leaf, shape const& space, axis_ranges const& axes, bool varies,
-                                 calque::strides& steps, location& place) {
+    constexpr void make_suitable(int group, int leaf, int first_copy, shape const& space, axis_ranges const& axes,
+                                 bool varies, calque::strides& steps, location& place) {
         shape extents = space;
         calque::strides from = steps;
         for (int axis = 0; axis < space.rank; ++axis) {
@@ -465,6 +468,12 @@ private:
         int const v = in_.schedule.leaves[leaf];
         location const to = allocate(v, extents, group, group);
         add_copy(group, place, extents, from, to, size_of(type_of_value(v)));
+        if constexpr (Needs.orders) {
+            int const last = copies_.size() - 1;
+            if (last > first_copy && join_copy(copies_[last - 1], copies_[last])) {
+                copies_.pop_back();
+            }
+        }
         calque::strides const contiguous = contiguous_strides(extents);
         for (int axis = 0; axis < space.rank; ++axis) {
             steps[axis] = extents[axis] == 1 && space[axis] != 1 ? 0 : contiguous[axis];
@@ -472,12 +481,49 @@ private:
         place = to;
     }
 
+    /// The leaves in the order in which they begin in memory: those that have neighbours follow each other.
+    static constexpr void sort_by_place(leaf_buffer<location> const& places, leaf_buffer<int>& order) {
+        for (int leaf = 0; leaf < places.size(); ++leaf) {
+            int at = leaf;
+            for (; at > 0 && places[leaf] < places[order[at - 1]]; --at) {
+                order[at] = order[at - 1];
+            }
+            order[at] = leaf;
+        }
+    }
+
     constexpr bool is_copied(int first_copy, location at) const {
         bool is = false;
         for (int i = first_copy; i < copies_.size(); ++i) {
-            is |= copies_[i].to == at;
+            is |= copies_[i].makes(at);
         }
         return is;
+    }
+
+    /// Lets the last copy for a group make what the next one would, too, if their sources are neighbours, as the
+    /// coordinates of points are: one walk reads each line of memory once. The source of the last one begins before.
+    static constexpr bool join_copy(copy_plan& last, copy_plan const& next) {
+        auto const bytes = static_cast<std::ptrdiff_t>(next.element_bytes);
+        int const rank = next.extents.rank;
+        extent_t const count = last.joined_step == 0 ? 1 : last.extents[last.extents.rank - 1];
+        std::ptrdiff_t const step = (next.to.offset - last.to.offset) / (count * bytes);
+        bool may = last.from.base == next.from.base && last.element_bytes == next.element_bytes && rank < max_rank &&
+                   last.extents.rank == rank + (count != 1) && next.from.offset == last.from.offset + count * bytes &&
+                   next.to.offset == last.to.offset + count * bytes * step &&
+                   (count == 1 ? step > 0 : step == last.joined_step);
+        for (int axis = 0; axis < rank && may; ++axis) { // no element of one comes between neighbours of the other
+            extent_t const extent = next.extents[axis];
+            std::int64_t const from_step = next.from_steps[axis];
+            may =
+                last.extents[axis] == extent && (extent == 1 || (last.from_steps[axis] == from_step && from_step != 1));
+        }
+        if (may) {
+            last.extents.rank = rank;
+            last.extents.push_back(count + 1);
+            last.from_steps[rank] = 1;
+            last.joined_step = step;
+        }
+        return may;
     }
 
     /// Whether the copies for a group are made block by block, both rows and columns of them: large transpositions for

@@ -23,6 +23,9 @@ struct location {
     std::ptrdiff_t offset = 0; // bytes
 
     constexpr bool operator==(location const&) const = default;
+    constexpr bool operator<(location const& other) const {
+        return base < other.base || (base == other.base && offset < other.offset);
+    }
 };
 
 /// A stored value of one call: where it lies and how.
@@ -70,6 +73,29 @@ struct copy_plan {
     shape extents;
     calque::strides from_steps;
     std::size_t element_bytes = 0;
+    std::ptrdiff_t joined_step = 0; // not 0: the last axis counts values whose sources are neighbours, copied together
+
+    /// The strides of the copy of a part of it.
+    constexpr calque::strides to_steps(shape part) const {
+        if (joined_step == 0) {
+            return contiguous_strides(part);
+        }
+        --part.rank;
+        calque::strides steps = contiguous_strides(part);
+        steps[part.rank] = joined_step;
+        return steps;
+    }
+
+    /// Whether it makes the value at a place.
+    constexpr bool makes(location at) const {
+        std::ptrdiff_t const bytes = joined_step * static_cast<std::ptrdiff_t>(element_bytes);
+        extent_t const count = joined_step == 0 ? 1 : extents[extents.rank - 1];
+        bool does = false;
+        for (extent_t i = 0; i < count; ++i) {
+            does |= at == location{to.base, to.offset + i * bytes};
+        }
+        return does;
+    }
 };
 
 /// A plan under construction, whoever stores its arrays.

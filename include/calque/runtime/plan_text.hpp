@@ -60,7 +60,7 @@ inline void append_copy(text& out, graph::schedule_view const& s, copy_plan cons
         }
     }
     out << copy.extents << " to contiguous memory, "
-        << kernels::name_of_copy(copy.extents, contiguous_strides(copy.extents), copy.from_steps, copy.element_bytes)
+        << kernels::name_of_copy(copy.extents, copy.to_steps(copy.extents), copy.from_steps, copy.element_bytes)
         << (copy.is_by_parts ? ", part by part\n" : "\n");
 }
 

@@ -4,9 +4,11 @@
 
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -14,49 +16,113 @@ namespace kernels {
 
 namespace detail {
 
-/// Where lane `to` of register `number` of `arrays` interleaved ones comes from, while array `array` comes to those
-/// before it: a lane of the register so far, or of the array's, behind those.
-constexpr int source_lane(int number, int arrays, int array, int lanes, int to) {
-    int const place = number * lanes + to;
-    if (place % arrays == array) {
-        return lanes + place / arrays;
-    }
-    return array == 1 && place % arrays == 0 ? place / arrays : to;
-}
+/// One half of the lanes of two registers in turn.
+template <int Half, int Lanes>
+struct two_in_turn {
+    static constexpr int lane(int to) { return Half * (Lanes / 2) + to / 2 + to % 2 * Lanes; }
+};
 
-/// Register `Number` of those that hold the elements of `K` registers in turn.
-template <int Number, std::size_t K, class Register>
-CALQUE_INLINE Register interleaved(std::array<Register, K> const& from) {
-    Register result = from[0];
-    simd::unroll<K - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
-        constexpr int array = k + 1;
-        result = simd::indices<simd::lanes_of<Register>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-            return __builtin_shufflevector(
-                result, from[array], source_lane(Number, int{K}, array, simd::lanes_of<Register>, lane.value)...);
+/// The elements of array `Array` of `Arrays`, an odd number, in the lanes that they have where all are in turn.
+template <int Array, int Arrays, int Lanes>
+struct in_lanes_in_turn {
+    static constexpr int lane(int to) {
+        int element = 0;
+        while ((Arrays * element + Array) % Lanes != to) {
+            ++element;
+        }
+        return element;
+    }
+};
+
+/// In the place of some lanes those of another register: where register `Number` of `Arrays` in turn has `Array`.
+template <int Array, int Arrays, int Lanes, int Number>
+struct array_in_turn {
+    static constexpr int lane(int to) { return (Number * Lanes + to) % Arrays == Array ? Lanes + to : to; }
+};
+
+/// The elements of `K` registers in turn, in as many. Of an odd number no two of what becomes one lane of the results
+/// come from one register, so that each is put in order once, and the results are chosen by lanes; an even number are
+/// two in turn, of the odd ones and of the even ones in turn.
+template <class Register, std::size_t K>
+CALQUE_INLINE std::array<Register, K> in_turn(std::array<Register, K> const& from) {
+    constexpr int lanes = simd::lanes_of<Register>;
+    constexpr int arrays = K;
+    std::array<Register, K> result;
+    if constexpr (K == 1) {
+        result = from;
+    } else if constexpr (K % 2 == 0) {
+        std::array<Register, K / 2> first, second;
+        simd::unroll<K / 2>([&](auto k) CALQUE_INLINE_LAMBDA {
+            first[k] = from[2 * k];
+            second[k] = from[2 * k + 1];
         });
-    });
+        first = in_turn(first);
+        second = in_turn(second);
+        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
+            result[r] = simd::shuffle_by<two_in_turn<r % 2, lanes>>(first[r / 2], second[r / 2]);
+        });
+    } else {
+        std::array<Register, K> ordered;
+        simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA {
+            ordered[k] = simd::shuffle_by<in_lanes_in_turn<k, arrays, lanes>>(from[k], from[k]);
+        });
+        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
+            result[r] = ordered[0];
+            simd::unroll<K - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
+                result[r] = simd::shuffle_by<array_in_turn<k + 1, arrays, lanes, r>>(result[r], ordered[k + 1]);
+            });
+        });
+    }
     return result;
 }
 
 } // namespace detail
 
-/// Element `K i + k` of `out` is element `i` of `in[k]`, for the `n` elements of each.
-template <std::size_t K, class T>
-void interleave_arrays(std::array<T const*, K> const& in, std::ptrdiff_t n, T* out) {
+namespace detail {
+
+/// The fewest elements of each of `arrays`, at least one, behind which their elements in turn go on at a multiple of a
+/// register. There may be none: as many as a register has lanes, then.
+template <class T>
+constexpr std::ptrdiff_t elements_to_a_register(std::ptrdiff_t arrays, T const* out) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    auto const place = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(out) / sizeof(T) % lanes);
+    std::ptrdiff_t i = 1;
+    while (i < lanes && (place + arrays * i) % lanes != 0) {
+        ++i;
+    }
+    return i;
+}
+
+} // namespace detail
+
+/// Element `K i + k` of `out` is element `i` of array `k`, for the `n` elements of each. `out` overlaps none of them.
+template <std::size_t K, class T>
+void interleave_arrays(std::array<T const*, K> const& arrays_in_turn, std::ptrdiff_t n, T* out) {
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    constexpr auto arrays = static_cast<std::ptrdiff_t>(K);
+    auto const in = arrays_in_turn; // g++ reads addresses of memory again after each store
+    if (n < lanes) {
+        for (std::ptrdiff_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < K; ++k) {
+                *out++ = in[k][i];
+            }
+        }
+        return;
+    }
+    // Registers that are stored across lines take twice as long. The first and the last may overlap others.
+    std::ptrdiff_t step =
+        n < thresholds::least_elements_in_turn_at_lines ? lanes : detail::elements_to_a_register(arrays, out);
     std::ptrdiff_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
+    while (true) {
         std::array<simd::reg<T>, K> from;
         simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA { from[k] = simd::load(in[k] + i); });
-        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
-            simd::store(out + r * lanes, detail::interleaved<r>(from));
-        });
-        out += static_cast<std::ptrdiff_t>(K) * lanes;
-    }
-    for (; i < n; ++i) {
-        for (std::size_t k = 0; k < K; ++k) {
-            *out++ = in[k][i];
+        from = detail::in_turn(from);
+        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA { simd::store(out + i * arrays + r * lanes, from[r]); });
+        if (i == n - lanes) {
+            return;
         }
+        i = i + step + lanes <= n ? i + step : n - lanes;
+        step = lanes;
     }
 }
 

@@ -40,8 +40,14 @@ struct row_steps {
 template <class T>
 CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte const* from, row_steps from_steps,
                                extent_t rows, extent_t n) {
-    T* const out = reinterpret_cast<T*>(to);
-    T const* const in = reinterpret_cast<T const*>(from);
+    T* out = reinterpret_cast<T*>(to);
+    T const* in = reinterpret_cast<T const*>(from);
+    if (to_steps.row == 1 && from_steps.element == 1 && are_taken_apart(from_steps.row, n)) {
+        extent_t const copied = copy_by_permutations(out, to_steps.element, in, from_steps.row, rows, n);
+        out += copied;
+        in += copied * from_steps.row;
+        rows -= copied;
+    }
     if (n > thresholds::elements_of_a_short_row || rows < n) {
         for (extent_t i = 0; i < rows; ++i) {
             copy_spaced(out + i * to_steps.row, to_steps.element, in + i * from_steps.row, from_steps.element, n);
@@ -96,6 +102,14 @@ inline constexpr copied_axis no_axis{1, 0, 0};
 /// Whether runs of one side lie across runs of the other.
 constexpr bool is_transposition(copied_axis const& outer, copied_axis const& inner) {
     return inner.to == 1 && outer.from == 1;
+}
+
+/// Whether a transposition goes column by column of its source, or few columns in one walk.
+constexpr bool is_taken_apart(copied_axis const& outer, copied_axis const& inner, std::ptrdiff_t bytes) {
+    return inner.extent >= 2 * simd::width && has_permutations(inner.from, static_cast<std::size_t>(bytes)) &&
+           (are_taken_apart(inner.from, outer.extent) ||
+            (outer.extent <= thresholds::most_columns_taken_apart &&
+             outer.extent * bytes <= thresholds::most_bytes_taken_apart));
 }
 
 /// The axes of a copy, without those of one element, with those merged along which both sides are evenly spaced: in the
@@ -166,11 +180,7 @@ void copy_axes(copied_axes const& axes, std::byte* to, std::byte const* from, st
     }
     copied_axis const& outer = axes.outer();
     copied_axis const& inner = axes.inner();
-    bool const is_taken_apart = outer.extent <= thresholds::most_columns_taken_apart &&
-                                outer.extent * bytes <= thresholds::most_bytes_taken_apart &&
-                                inner.extent >= 2 * simd::width &&
-                                has_permutations(inner.from, static_cast<std::size_t>(bytes));
-    if (Transpose::may_occur && is_transposition(outer, inner) && is_taken_apart) {
+    if (Transpose::may_occur && is_transposition(outer, inner) && is_taken_apart(outer, inner, bytes)) {
         copy_matrix(to, {1, outer.to}, from, {inner.from, 1}, inner.extent, outer.extent, bytes);
     } else if (Transpose::may_occur && is_transposition(outer, inner)) {
         Transpose::run(from, inner.extent, outer.extent, inner.from, to, outer.to, bytes);
@@ -225,11 +235,15 @@ inline std::string_view name_of_copy(shape const& extents, strides const& to, st
                                      std::size_t element_bytes) {
     detail::copied_axes const axes(extents, to, from);
     detail::copied_axis const& run = axes.inner();
-    return axes.rank == 0 || (run.to == 1 && run.from == 1)                   ? "row by row"
-           : detail::is_transposition(axes.outer(), axes.inner())             ? "by transposing tiles"
-           : run.to == 1 && run.from == 0                                     ? "by repeating elements"
-           : run.to == 1 && detail::has_permutations(run.from, element_bytes) ? "by permutations"
-                                                                              : "element by element";
+    auto const bytes = static_cast<std::ptrdiff_t>(element_bytes);
+    bool const is_transposition = detail::is_transposition(axes.outer(), run);
+    bool const is_permuted = is_transposition ? detail::is_taken_apart(axes.outer(), run, bytes)
+                                              : run.to == 1 && detail::has_permutations(run.from, element_bytes);
+    return axes.rank == 0 || (run.to == 1 && run.from == 1) ? "row by row"
+           : is_permuted                                    ? "by permutations"
+           : is_transposition                               ? "by transposing tiles"
+           : run.to == 1 && run.from == 0                   ? "by repeating elements"
+                                                            : "element by element";
 }
 
 /// Copies elements between arrays of the same extents, any strides. They must not overlap. `Transpose`:

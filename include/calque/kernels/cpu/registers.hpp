@@ -157,6 +157,27 @@ CALQUE_INLINE R shuffle(R a, R b) {
     }
 }
 
+namespace detail {
+
+template <class Order, class Indices>
+struct shuffler;
+template <class Order, int... I>
+struct shuffler<Order, std::integer_sequence<int, I...>> {
+    template <class R>
+    CALQUE_INLINE R operator()(R a, R b) const {
+        return shuffle<Order::lane(I)...>(a, b);
+    }
+};
+
+} // namespace detail
+
+/// The lanes `Order::lane(i)` of `a` and `b`, one behind the other. (Of many lanes cheaper to compile than a lambda for
+/// their numbers.)
+template <class Order, class R>
+CALQUE_INLINE R shuffle_by(R a, R b) {
+    return detail::shuffler<Order, std::make_integer_sequence<int, lanes_of<R>>>{}(a, b);
+}
+
 /// A comparison, as a template argument. All are IEEE: of a NaN only `not_equal` is true.
 enum class comparison { equal, not_equal, less, less_equal, greater, greater_equal };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copies of elements that stand evenly spaced: one coordinate of points, one channel of an image, a row backwards.
 //
-// A few elements apart, or backwards, they come through permutations, a register at a time; else one by one.
+// A few elements apart, or backwards, they come through permutations, a register at a time; else one by one. Several
+// coordinates of points are read once.
 #pragma once
 
 #include <calque/core/shape.hpp>
@@ -9,6 +10,7 @@
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
+#include <array>
 #include <cstddef>
 
 namespace calque {
@@ -16,44 +18,77 @@ inline namespace v0 {
 namespace kernels {
 namespace detail {
 
-/// A register of every `Step`th element from `from` on, of as many registers. Of an odd step no two elements stand in
+/// Every second lane of two registers, from the lane `First` on.
+template <int First>
+struct every_second {
+    static constexpr int lane(int to) { return 2 * to + First; }
+};
+
+/// In the place of some lanes those of another register, which is `Register` behind the first one: where every `Step`th
+/// element is, from `First` on.
+template <int Step, int First, int Lanes, int Register>
+struct every_behind {
+    static constexpr int lane(int to) { return (Register * Lanes + to) % Step == First ? Lanes + to : to; }
+};
+
+/// The order of every `Step`th element, that stand in the lanes in which they were, from `First` on.
+template <int Step, int First, int Lanes>
+struct every_in_order {
+    static constexpr int lane(int to) { return (Step * to + First) % Lanes; }
+};
+
+/// Every `Step`th element of as many registers, from the element `First` on. Of an odd step no two elements stand in
 /// one lane, so that they only have to be put in order; of an even one they are every second one of what half the step
 /// has.
-template <int Step, class T>
-CALQUE_INLINE simd::reg<T> load_every(T const* from) {
-    constexpr int lanes = simd::lanes<T>;
+template <int Step, int First, int Begin = 0, class Register, std::size_t Count>
+CALQUE_INLINE Register every(std::array<Register, Count> const& from) {
+    constexpr int lanes = simd::lanes_of<Register>;
     if constexpr (Step == 1) {
-        return simd::load(from);
+        return from[Begin];
     } else if constexpr (Step % 2 == 0) {
-        simd::reg<T> const a = load_every<Step / 2>(from);
-        simd::reg<T> const b = load_every<Step / 2>(from + Step / 2 * lanes);
-        return simd::indices<lanes>(
-            [&](auto... lane) CALQUE_INLINE_LAMBDA { return __builtin_shufflevector(a, b, (2 * lane.value)...); });
+        constexpr int half = Step / 2;
+        return simd::shuffle_by<every_second<First / half>>(every<half, First % half, Begin>(from),
+                                                            every<half, First % half, Begin + half>(from));
     } else {
-        simd::reg<T> all = simd::load(from);
+        Register all = from[Begin];
         simd::unroll<Step - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int before = (k + 1) * lanes;
-            simd::reg<T> const next = simd::load(from + before);
-            all = simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-                return __builtin_shufflevector(
-                    all, next, ((before + lane.value) % Step == 0 ? lanes + lane.value : lane.value)...);
-            });
+            all = simd::shuffle_by<every_behind<Step, First, lanes, k + 1>>(all, from[Begin + k + 1]);
         });
-        return simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
-            return __builtin_shufflevector(all, all, (Step * lane.value % lanes)...);
-        });
+        return simd::shuffle_by<every_in_order<Step, First, lanes>>(all, all);
     }
 }
 
-/// Copies every `Step`th element, as many as whole registers make, and returns how many.
-template <int Step, class T>
-CALQUE_INLINE extent_t copy_every(T* to, T const* from, extent_t n) {
+/// `Count` registers, one after the other.
+template <int Count, class T>
+CALQUE_INLINE std::array<simd::reg<T>, Count> load_registers(T const* from) {
+    std::array<simd::reg<T>, Count> all;
+    simd::unroll<Count>([&](auto k) CALQUE_INLINE_LAMBDA { all[k] = simd::load(from + k * simd::lanes<T>); });
+    return all;
+}
+
+/// Copies the first `columns` columns, at most `Most`, of rows of `Step` elements, each to a row, `to_step` apart, in
+/// one walk: what whole registers make. Returns how many rows of the source.
+template <int Step, int Most, class T>
+CALQUE_INLINE extent_t take_apart(T* to, std::ptrdiff_t to_step, T const* from, extent_t rows, extent_t columns) {
     constexpr int lanes = simd::lanes<T>;
-    extent_t i = 0;
-    for (; i + lanes < n; i += lanes) { // the last registers would end behind the last element
-        simd::store(to + i, load_every<Step>(from + Step * i));
+    bool const are_all = Most == Step && columns == Step; // the last registers end with the last element
+    extent_t const end = are_all ? rows : rows - 1;
+    if (end < lanes) {
+        return 0;
     }
-    return i;
+    extent_t i = 0;
+    while (true) {
+        auto const all = load_registers<Step>(from + Step * i);
+        simd::unroll<Most>([&](auto j) CALQUE_INLINE_LAMBDA {
+            if (j < columns) {
+                simd::store(to + j * to_step + i, every<Step, j>(all));
+            }
+        });
+        if (i == end - lanes) {
+            return end;
+        }
+        i = i + 2 * lanes <= end ? i + lanes : end - lanes; // the last registers may overlap those before them
+    }
 }
 
 /// Copies elements backwards, from the last one at `from`: all of them, if they fill a register. Returns how many.
@@ -79,24 +114,31 @@ constexpr bool has_permutations(std::ptrdiff_t step, std::size_t bytes) {
     return step == -1 || (step >= 2 && step <= (bytes < sizeof(double) ? 6 : 4));
 }
 
-/// Copies some elements `step` apart through permutations, and returns how many: none if there are none for these.
+/// Whether several columns of rows of `step` elements are copied in one walk.
+constexpr bool are_taken_apart(std::ptrdiff_t step, extent_t columns) {
+    return step >= 2 && step <= 4 && columns >= 2 && columns <= step;
+}
+
+/// Copies `columns` columns of rows of `step` elements through permutations, each to a row, and returns how many rows
+/// of the source: none if there are no permutations for these.
 template <class T>
-extent_t copy_by_permutations(T* to, T const* from, std::ptrdiff_t step, extent_t n) {
+CALQUE_NOINLINE extent_t copy_by_permutations(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t step,
+                                              extent_t rows, extent_t columns = 1) {
     if (!has_permutations(step, sizeof(T))) {
         return 0;
     }
     if constexpr (has_permutations(6, sizeof(T))) {
         switch (step) {
-        case 5: return copy_every<5>(to, from, n);
-        case 6: return copy_every<6>(to, from, n);
+        case 5: return take_apart<5, 1>(to, to_step, from, rows, columns);
+        case 6: return take_apart<6, 1>(to, to_step, from, rows, columns);
         default: break;
         }
     }
     switch (step) {
-    case 2: return copy_every<2>(to, from, n);
-    case 3: return copy_every<3>(to, from, n);
-    case 4: return copy_every<4>(to, from, n);
-    default: return copy_backwards(to, from, n);
+    case 2: return take_apart<2, 2>(to, to_step, from, rows, columns);
+    case 3: return take_apart<3, 3>(to, to_step, from, rows, columns);
+    case 4: return take_apart<4, 4>(to, to_step, from, rows, columns);
+    default: return copy_backwards(to, from, rows);
     }
 }
 
@@ -112,7 +154,7 @@ void copy_spaced(T* to, std::ptrdiff_t to_step, T const* from, std::ptrdiff_t fr
         }
         return;
     }
-    extent_t i = to_step == 1 ? detail::copy_by_permutations(to, from, from_step, n) : 0;
+    extent_t i = to_step == 1 ? detail::copy_by_permutations(to, 0, from, from_step, n) : 0;
     for (; i < n; ++i) {
         to[i * to_step] = from[i * from_step];
     }

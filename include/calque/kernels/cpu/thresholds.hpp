@@ -387,6 +387,9 @@ inline constexpr std::ptrdiff_t percent_of_a_copied_word = 65;
 inline constexpr std::ptrdiff_t columns_of_an_element_a_row = 3;
 inline constexpr std::ptrdiff_t instructions_of_copies = 300;
 
+/// Arrays of so many elements are written in turn at multiples of a register, to which some elements are written twice.
+inline constexpr std::ptrdiff_t least_elements_in_turn_at_lines = 256;
+
 /// Matrices of so few columns, of together so many bytes, are transposed column by column if there are permutations for
 /// these. Measured in tiles, an AMD Zen 5: 1000 rows of 2, 3, 4, 5 and 6 floats 4, 2.3, 1.4, 1.05 and 0.8, with AVX2
 /// 3.4, 1.7, 1.06, 0.75 and 0.55; of 2, 3 and 4 doubles 3, 1.8 and 1.2 (30,000 rows 1.0), with AVX2 1.8, 1.1 and 0.9.
