@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrix products: every variant, layout and kind of size against a triple loop; nothing outside is read or written.
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/matmul_short_rows.hpp>
 #include <calque/kernels/cpu/matmul_small.hpp>
 
 #include <doctest/doctest.h>
@@ -418,6 +419,40 @@ TEST_CASE_TEMPLATE("products of static extents have the bits of the others", T, 
     static_assert(!is_known_tile<T>(matmul_tile_rows(2) + 1, 2 * lanes, 4) && !is_known_tile<T>(3, 3, 17));
     static_assert(!is_known_tile<T>(3, calque::dyn, 3) && !is_known_tile<T>(3, 2 * lanes + 1, 3));
     static_assert(!is_known_tile<int>(3, 3, 3));
+}
+
+template <class T, ptrdiff_t N, ptrdiff_t K>
+void check_lane_a_row() {
+    constexpr ptrdiff_t lanes = calque::simd::lanes<T>;
+    for (ptrdiff_t m : {lanes, lanes + 1, 2 * lanes - 1, 2 * lanes, 3 * lanes + 5, ptrdiff_t(200)}) {
+        for (layout of_b : all_layouts) {
+            matrix<T> const a(m, K, layout::rows), b(K, N, of_b), c(m, N, layout::rows);
+            a.randomize();
+            b.randomize();
+            CHECK(suits_lane_a_row<T>(m, K, a.strides()));
+            multiply_a_lane_a_row<N, K>(m, a.data(), b.ref(), c.data());
+            CHECK(c.margins_are_intact());
+            CHECK(same_elements(c, stored(matmul_variant::direct, a, b)));
+        }
+    }
+    matrix<T> const padded(lanes, K, layout::padded_rows), columns(lanes, K, layout::columns);
+    CHECK(!suits_lane_a_row<T>(lanes, K, padded.strides()));
+    CHECK(!suits_lane_a_row<T>(lanes, K, columns.strides()));
+    CHECK(!suits_lane_a_row<T>(lanes - 1, K, {K, 1}));
+}
+
+TEST_CASE_TEMPLATE("a lane a row has the bits of the others", T, float, double) {
+    check_lane_a_row<T, 2, 2>();
+    check_lane_a_row<T, 2, 3>();
+    check_lane_a_row<T, 2, 4>();
+    check_lane_a_row<T, 3, 2>();
+    check_lane_a_row<T, 3, 3>();
+    check_lane_a_row<T, 3, 4>();
+    check_lane_a_row<T, 4, 2>();
+    check_lane_a_row<T, 4, 3>();
+    check_lane_a_row<T, 4, 4>();
+    static_assert(!has_lane_a_row<T>(5, 3) && !has_lane_a_row<T>(3, 1) && !has_lane_a_row<T>(calque::dyn, 3));
+    static_assert(!has_lane_a_row<int>(3, 3));
 }
 
 TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {

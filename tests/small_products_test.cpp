@@ -197,6 +197,29 @@ TEST_CASE("a product may be written to its own operand") {
     CHECK(a == expected);
 }
 
+inline constexpr auto turned = [](auto points, auto rotation, auto shift) {
+    auto const three = view(points, calque::all(), calque::range(0, 3));
+    return std::tuple{matmul(points, rotation), matmul(three, transpose(view(rotation, calque::range(0, 3)))),
+                      matmul(points, rotation) + shift, matmul(exp(points), rotation) * 2 - 1};
+};
+
+TEST_CASE_TEMPLATE("many points turned by a small matrix", T, float, double) {
+    for (std::size_t const rows : {0u, 1u, 3u, 4u, 5u, 8u, 15u, 16u, 17u, 31u, 33u, 100u, 1000u}) {
+        CAPTURE(rows);
+        xt::xtensor_fixed<T, xt::xshape<4, 3>> const rotation(tests::noise<T, 2>({4, 3}, 1));
+        xt::xtensor_fixed<T, xt::xshape<3>> const shift(tests::noise<T, 1>({3}, 2));
+        tests::check_fused(turned, tests::closeness{16, 4}, tests::noise<T, 2>({rows, 4}, 3), rotation, shift);
+    }
+    auto const f = calque::function(product, {.max_warnings = 0});
+    xt::xtensor<T, 2> points = tests::noise<T, 2>({100, 3}, 4);
+    xt::xtensor_fixed<T, xt::xshape<3, 3>> const cycle = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    CHECK(f.plan(points, cycle).text().find("(a lane a row)") != std::string::npos);
+    CHECK(f.plan(xt::view(points, xt::range(0, 1)), cycle).text().find("(a lane a row)") == std::string::npos);
+    xt::xtensor<T, 2> const expected = xt::roll(points, 1, 1);
+    f.into(points, points, cycle);
+    CHECK(points == expected);
+}
+
 TEST_CASE_TEMPLATE("batches of small matrices", T, float, double) {
     for (std::size_t const count : std::vector<std::size_t>{0, 1, 5, 1000}) {
         xt::xtensor<T, 3> a = xt::zeros<T>({count, std::size_t(3), std::size_t(4)});

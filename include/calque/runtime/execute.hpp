@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/fused_columns.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/matmul_short_rows.hpp>
 #include <calque/kernels/cpu/matmul_small.hpp>
 #include <calque/kernels/cpu/row_kernel.hpp>
 #include <calque/runtime/execute_control.hpp>
@@ -267,6 +268,11 @@ private:
                 variant = kernels::choose_known_matmul<known::rows, known::columns, known::depth, known::orders, T>(
                     a, b, variant);
             }
+            if constexpr (has_lane_a_row<K>()) {
+                if (columns == known::columns && kernels::suits_lane_a_row<T>(rows, known::depth, a)) {
+                    variant = kernels::matmul_variant::lane_a_row;
+                }
+            }
             return {variant, kernels::matmul_workspace<T>(variant, rows, columns, depth, a, b)};
         } else {
             return {};
@@ -504,7 +510,10 @@ private:
         static constexpr graph::group const& of = group<K>::description;
         static constexpr shape result = g.shape(of.node), left = g.input_shape(g.nodes[of.node], 0);
         static constexpr extent_t rows = result[result.rank - 2], columns = result[result.rank - 1];
-        static constexpr extent_t depth = left[left.rank - 1];
+        static constexpr extent_t depth = [] {
+            shape const right = g.input_shape(g.nodes[of.node], 1);
+            return is_static(left[left.rank - 1]) ? left[left.rank - 1] : right[right.rank - 2];
+        }();
 
     private:
         static constexpr bool is_transpose(int operand) {
@@ -528,12 +537,29 @@ private:
             plan_.groups[K].product, a, b, to, to_stride);
     }
 
+    /// Whether the products of group `K`, or of its batch, may have a lane for each row: they go straight to memory, and
+    /// the compiler knows of nothing better.
+    template <int K>
+    static constexpr bool has_lane_a_row() {
+        using known = known_product<K>;
+        using T = type_of<Compiled::optimized.nodes[group<K>::description.node].type>;
+        bool const is_stored = group<K>::description.kind != graph::group_kind::product || is_plain_product<K>();
+        return is_stored && kernels::has_lane_a_row<T>(known::columns, known::depth) &&
+               !kernels::is_known_tile<T>(known::rows, known::columns, known::depth);
+    }
+
     /// The same by any variant.
     template <int K, class T>
     CALQUE_INLINE void multiply(kernels::matrix_ref<T> const& a, kernels::matrix_ref<T> const& b, T* to,
                                 std::ptrdiff_t to_stride) const {
         using known = known_product<K>;
         group_plan const& loops = plan_.groups[K];
+        if constexpr (has_lane_a_row<K>()) {
+            if (loops.product == kernels::matmul_variant::lane_a_row) {
+                kernels::multiply_a_lane_a_row<known::columns, known::depth>(loops.rows, a.data, b, to);
+                return;
+            }
+        }
         if (!multiply_known<K>(a, b, to, to_stride)) {
             kernels::matmul<T, known::rows, known::columns>(loops.product, loops.rows, loops.columns, loops.depth, a, b,
                                                             to, to_stride, workspace());

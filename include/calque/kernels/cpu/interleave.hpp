@@ -43,15 +43,14 @@ struct array_in_turn {
 /// The elements of `K` registers in turn, in as many. Of an odd number no two of what becomes one lane of the results
 /// come from one register, so that each is put in order once, and the results are chosen by lanes; an even number are
 /// two in turn, of the odd ones and of the even ones in turn.
-template <class Register, std::size_t K>
-CALQUE_INLINE std::array<Register, K> in_turn(std::array<Register, K> const& from) {
-    constexpr int lanes = simd::lanes_of<Register>;
-    constexpr int arrays = K;
-    std::array<Register, K> result;
+template <class T, int K>
+CALQUE_INLINE simd::register_array<T, K> in_turn(simd::register_array<T, K> const& from) {
+    constexpr int lanes = simd::lanes<T>;
+    simd::register_array<T, K> result;
     if constexpr (K == 1) {
         result = from;
     } else if constexpr (K % 2 == 0) {
-        std::array<Register, K / 2> first, second;
+        simd::register_array<T, K / 2> first, second;
         simd::unroll<K / 2>([&](auto k) CALQUE_INLINE_LAMBDA {
             first[k] = from[2 * k];
             second[k] = from[2 * k + 1];
@@ -62,14 +61,14 @@ CALQUE_INLINE std::array<Register, K> in_turn(std::array<Register, K> const& fro
             result[r] = simd::shuffle_by<two_in_turn<r % 2, lanes>>(first[r / 2], second[r / 2]);
         });
     } else {
-        std::array<Register, K> ordered;
+        simd::register_array<T, K> ordered;
         simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA {
-            ordered[k] = simd::shuffle_by<in_lanes_in_turn<k, arrays, lanes>>(from[k], from[k]);
+            ordered[k] = simd::shuffle_by<in_lanes_in_turn<k, K, lanes>>(from[k], from[k]);
         });
         simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
             result[r] = ordered[0];
             simd::unroll<K - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
-                result[r] = simd::shuffle_by<array_in_turn<k + 1, arrays, lanes, r>>(result[r], ordered[k + 1]);
+                result[r] = simd::shuffle_by<array_in_turn<k + 1, K, lanes, r>>(result[r], ordered[k + 1]);
             });
         });
     }
@@ -114,7 +113,7 @@ void interleave_arrays(std::array<T const*, K> const& arrays_in_turn, std::ptrdi
         n < thresholds::least_elements_in_turn_at_lines ? lanes : detail::elements_to_a_register(arrays, out);
     std::ptrdiff_t i = 0;
     while (true) {
-        std::array<simd::reg<T>, K> from;
+        simd::register_array<T, static_cast<int>(K)> from;
         simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA { from[k] = simd::load(in[k] + i); });
         from = detail::in_turn(from);
         simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA { simd::store(out + i * arrays + r * lanes, from[r]); });

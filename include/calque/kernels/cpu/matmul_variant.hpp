@@ -75,12 +75,13 @@ enum class matmul_variant : std::uint8_t {
     panels,        // direct, with 16 registers: the columns of B of a tile are copied together before tiles read them
     known_tile,    // of extents that the compiler knows, and that are one tile
     in_registers,  // the same, operands and result in two registers each
+    lane_a_row,    // many rows of a few elements, and a small matrix of extents that the compiler knows
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
     constexpr std::string_view names[] = {"nothing", "zeros",      "dots",     "combined rows", "joined rows",
                                           "direct",  "transposed", "packed",   "loops",         "panels",
-                                          "one tile", "in registers"};
+                                          "one tile", "in registers", "a lane a row"};
     return names[static_cast<std::size_t>(variant)];
 }
 

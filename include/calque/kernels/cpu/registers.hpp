@@ -125,6 +125,15 @@ CALQUE_INLINE void store(T* p, std::type_identity_t<reg<T>> r) {
     *reinterpret_cast<memory*>(p) = bits_as<memory>(r);
 }
 
+/// Some registers. (Of `std::array` g++ warns that the attributes of their type are lost.)
+template <class T, int Count>
+struct register_array {
+    reg<T> of[Count];
+
+    CALQUE_INLINE reg<T>& operator[](int i) { return of[i]; }
+    CALQUE_INLINE reg<T> const& operator[](int i) const { return of[i]; }
+};
+
 /// `x` in every lane.
 template <class T>
 CALQUE_INLINE reg<T> splat(T x) {

@@ -10,7 +10,6 @@
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
-#include <array>
 #include <cstddef>
 
 namespace calque {
@@ -40,9 +39,9 @@ struct every_in_order {
 /// Every `Step`th element of as many registers, from the element `First` on. Of an odd step no two elements stand in
 /// one lane, so that they only have to be put in order; of an even one they are every second one of what half the step
 /// has.
-template <int Step, int First, int Begin = 0, class Register, std::size_t Count>
-CALQUE_INLINE Register every(std::array<Register, Count> const& from) {
-    constexpr int lanes = simd::lanes_of<Register>;
+template <int Step, int First, int Begin = 0, class T, int Count>
+CALQUE_INLINE simd::reg<T> every(simd::register_array<T, Count> const& from) {
+    constexpr int lanes = simd::lanes<T>;
     if constexpr (Step == 1) {
         return from[Begin];
     } else if constexpr (Step % 2 == 0) {
@@ -50,7 +49,7 @@ CALQUE_INLINE Register every(std::array<Register, Count> const& from) {
         return simd::shuffle_by<every_second<First / half>>(every<half, First % half, Begin>(from),
                                                             every<half, First % half, Begin + half>(from));
     } else {
-        Register all = from[Begin];
+        simd::reg<T> all = from[Begin];
         simd::unroll<Step - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
             all = simd::shuffle_by<every_behind<Step, First, lanes, k + 1>>(all, from[Begin + k + 1]);
         });
@@ -60,8 +59,8 @@ CALQUE_INLINE Register every(std::array<Register, Count> const& from) {
 
 /// `Count` registers, one after the other.
 template <int Count, class T>
-CALQUE_INLINE std::array<simd::reg<T>, Count> load_registers(T const* from) {
-    std::array<simd::reg<T>, Count> all;
+CALQUE_INLINE simd::register_array<T, Count> load_registers(T const* from) {
+    simd::register_array<T, Count> all;
     simd::unroll<Count>([&](auto k) CALQUE_INLINE_LAMBDA { all[k] = simd::load(from + k * simd::lanes<T>); });
     return all;
 }
