@@ -2,13 +2,14 @@
 // Elements of a few arrays in turn: what stacking x, y and z behind each other's elements copies.
 #pragma once
 
+#include <calque/kernels/cpu/overlapping.hpp>
+#include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -75,18 +76,14 @@ CALQUE_INLINE simd::register_array<T, K> in_turn(simd::register_array<T, K> cons
     return result;
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// The fewest elements of each of `arrays`, at least one, behind which their elements in turn go on at a multiple of a
 /// register. There may be none: as many as a register has lanes, then.
 template <class T>
-constexpr std::ptrdiff_t elements_to_a_register(std::ptrdiff_t arrays, T const* out) {
+std::ptrdiff_t elements_to_a_register(std::ptrdiff_t arrays, T const* out) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
-    auto const place = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(out) / sizeof(T) % lanes);
+    std::ptrdiff_t const unaligned = simd::count_unaligned(out);
     std::ptrdiff_t i = 1;
-    while (i < lanes && (place + arrays * i) % lanes != 0) {
+    while (i < lanes && arrays * i % lanes != unaligned) {
         ++i;
     }
     return i;
@@ -97,7 +94,7 @@ constexpr std::ptrdiff_t elements_to_a_register(std::ptrdiff_t arrays, T const* 
 /// Element `K i + k` of `out` is element `i` of array `k`, for the `n` elements of each. `out` overlaps none of them.
 template <std::size_t K, class T>
 void interleave_arrays(std::array<T const*, K> const& arrays_in_turn, std::ptrdiff_t n, T* out) {
-    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    constexpr int lanes = simd::lanes<T>;
     constexpr auto arrays = static_cast<std::ptrdiff_t>(K);
     auto const in = arrays_in_turn; // g++ reads addresses of memory again after each store
     if (n < lanes) {
@@ -108,21 +105,18 @@ void interleave_arrays(std::array<T const*, K> const& arrays_in_turn, std::ptrdi
         }
         return;
     }
-    // Registers that are stored across lines take twice as long. The first and the last may overlap others.
-    std::ptrdiff_t step =
+    // Registers that are stored across lines take twice as long.
+    std::ptrdiff_t const first =
         n < thresholds::least_elements_in_turn_at_lines ? lanes : detail::elements_to_a_register(arrays, out);
-    std::ptrdiff_t i = 0;
-    while (true) {
-        simd::register_array<T, static_cast<int>(K)> from;
-        simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA { from[k] = simd::load(in[k] + i); });
-        from = detail::in_turn(from);
-        simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA { simd::store(out + i * arrays + r * lanes, from[r]); });
-        if (i == n - lanes) {
-            return;
-        }
-        i = i + step + lanes <= n ? i + step : n - lanes;
-        step = lanes;
-    }
+    detail::for_overlapping<lanes>(
+        n,
+        [&](std::ptrdiff_t i) CALQUE_INLINE_LAMBDA {
+            simd::register_array<T, static_cast<int>(K)> from;
+            simd::unroll<K>([&](auto k) CALQUE_INLINE_LAMBDA { from[k] = simd::load(in[k] + i); });
+            from = detail::in_turn(from);
+            simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA { simd::store(out + i * arrays + r * lanes, from[r]); });
+        },
+        first);
 }
 
 } // namespace kernels

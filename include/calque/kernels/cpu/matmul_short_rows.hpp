@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/interleave.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
+#include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/spaced.hpp>
 
 #include <cstddef>
@@ -37,14 +38,13 @@ template <extent_t N, extent_t K, class T>
 CALQUE_NOINLINE void multiply_a_lane_a_row(std::ptrdiff_t m, T const* a, matrix_ref<T> const& b, T* c) {
     constexpr auto rows = static_cast<int>(K);
     constexpr auto columns = static_cast<int>(N);
-    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    constexpr int lanes = simd::lanes<T>;
     simd::reg<T> factors[rows][columns];
     simd::unroll<rows>([&](auto k) CALQUE_INLINE_LAMBDA {
         simd::unroll<columns>([&](auto j)
                                   CALQUE_INLINE_LAMBDA { factors[k][j] = simd::splat(*b.at(k.value, j.value)); });
     });
-    std::ptrdiff_t i = 0;
-    while (true) {
+    detail::for_overlapping<lanes>(m, [&](std::ptrdiff_t i) CALQUE_INLINE_LAMBDA {
         auto const all = detail::load_registers<rows>(a + K * i);
         simd::register_array<T, columns> sums;
         simd::unroll<columns>([&](auto j) CALQUE_INLINE_LAMBDA { sums[j] = simd::splat(T(0)); });
@@ -55,11 +55,7 @@ CALQUE_NOINLINE void multiply_a_lane_a_row(std::ptrdiff_t m, T const* a, matrix_
         });
         sums = detail::in_turn(sums);
         simd::unroll<columns>([&](auto j) CALQUE_INLINE_LAMBDA { simd::store(c + N * i + j * lanes, sums[j]); });
-        if (i == m - lanes) {
-            return;
-        }
-        i = i + 2 * lanes <= m ? i + lanes : m - lanes; // the last rows may be computed twice
-    }
+    });
 }
 
 } // namespace kernels

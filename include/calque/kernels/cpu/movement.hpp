@@ -42,7 +42,7 @@ CALQUE_NOINLINE void copy_rows(std::byte* to, row_steps to_steps, std::byte cons
                                extent_t rows, extent_t n) {
     T* out = reinterpret_cast<T*>(to);
     T const* in = reinterpret_cast<T const*>(from);
-    if (to_steps.row == 1 && from_steps.element == 1 && are_taken_apart(from_steps.row, n)) {
+    if (to_steps.row == 1 && from_steps.element == 1 && are_read_once(from_steps.row, n)) {
         extent_t const copied = copy_by_permutations(out, to_steps.element, in, from_steps.row, rows, n);
         out += copied;
         in += copied * from_steps.row;
@@ -107,9 +107,8 @@ constexpr bool is_transposition(copied_axis const& outer, copied_axis const& inn
 /// Whether a transposition goes column by column of its source, or few columns in one walk.
 constexpr bool is_taken_apart(copied_axis const& outer, copied_axis const& inner, std::ptrdiff_t bytes) {
     return inner.extent >= 2 * simd::width && has_permutations(inner.from, static_cast<std::size_t>(bytes)) &&
-           (are_taken_apart(inner.from, outer.extent) ||
-            (outer.extent <= thresholds::most_columns_taken_apart &&
-             outer.extent * bytes <= thresholds::most_bytes_taken_apart));
+           (are_read_once(inner.from, outer.extent) || (outer.extent <= thresholds::most_columns_taken_apart &&
+                                                        outer.extent * bytes <= thresholds::most_bytes_taken_apart));
 }
 
 /// The axes of a copy, without those of one element, with those merged along which both sides are evenly spaced: in the

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
@@ -75,19 +76,15 @@ CALQUE_INLINE extent_t take_apart(T* to, std::ptrdiff_t to_step, T const* from, 
     if (end < lanes) {
         return 0;
     }
-    extent_t i = 0;
-    while (true) {
+    for_overlapping<lanes>(end, [&](extent_t i) CALQUE_INLINE_LAMBDA {
         auto const all = load_registers<Step>(from + Step * i);
         simd::unroll<Most>([&](auto j) CALQUE_INLINE_LAMBDA {
             if (j < columns) {
                 simd::store(to + j * to_step + i, every<Step, j>(all));
             }
         });
-        if (i == end - lanes) {
-            return end;
-        }
-        i = i + 2 * lanes <= end ? i + lanes : end - lanes; // the last registers may overlap those before them
-    }
+    });
+    return end;
 }
 
 /// Copies elements backwards, from the last one at `from`: all of them, if they fill a register. Returns how many.
@@ -97,13 +94,12 @@ CALQUE_INLINE extent_t copy_backwards(T* to, T const* from, extent_t n) {
     if (n < lanes) {
         return 0;
     }
-    for (extent_t i = 0; i < n; i += lanes) {
-        extent_t const first = i + lanes <= n ? i : n - lanes; // the last register may overlap the one before it
+    for_overlapping<lanes>(n, [&](extent_t first) CALQUE_INLINE_LAMBDA {
         simd::reg<T> const a = simd::load(from - first - (lanes - 1));
         simd::store(to + first, simd::indices<lanes>([&](auto... lane) CALQUE_INLINE_LAMBDA {
                         return __builtin_shufflevector(a, a, (lanes - 1 - lane.value)...);
                     }));
-    }
+    });
     return n;
 }
 
@@ -114,8 +110,8 @@ constexpr bool has_permutations(std::ptrdiff_t step, std::size_t bytes) {
 }
 
 /// Whether several columns of rows of `step` elements are copied in one walk.
-constexpr bool are_taken_apart(std::ptrdiff_t step, extent_t columns) {
-    return step >= 2 && step <= 4 && columns >= 2 && columns <= step;
+constexpr bool are_read_once(std::ptrdiff_t step, extent_t columns) {
+    return step >= 2 && step <= thresholds::most_columns_taken_apart && columns >= 2 && columns <= step;
 }
 
 /// Copies `columns` columns of rows of `step` elements through permutations, each to a row, and returns how many rows
