@@ -8,6 +8,7 @@
 #include <calque/passes/assume_extents.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
+#include <calque/runtime/spaced_views.hpp>
 #include <calque/trace/trace.hpp>
 
 namespace calque {
@@ -131,6 +132,11 @@ public:
         static constexpr bool is_full(int r) {
             graph::node_id const node = schedule.values[schedule.results[description.first_result + r]].node;
             return optimized.nodes[node].shape == description.space;
+        }
+
+        /// What step `i` loads if the columns of views stand `apart`.
+        static constexpr kernels::spaced_reads reads(int i, int apart) {
+            return reads_of(optimized.view(), schedule.view(), description, i, apart);
         }
 
         /// Row programs: the rows of the space and the columns of each, as far as the compiler knows them.

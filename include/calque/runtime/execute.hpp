@@ -101,6 +101,11 @@ public:
                detail::has_kernel_of_broadcasts(Compiled::view(), schedule.view(), schedule.groups[k]);
     }
 
+    /// For which distances there is a kernel of a group that reads views whose elements stand so far apart, as bits.
+    static constexpr unsigned spacings(int k) {
+        return Needs.spaced ? spacings_of(Compiled::view(), schedule.view(), schedule.groups[k]) : 0;
+    }
+
     /// The variant of a group's matrix product for these sizes and strides.
     static constexpr product_choice choose_product(int k, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                                    std::ptrdiff_t depth, kernels::matrix_strides a,
@@ -144,7 +149,7 @@ private:
             } else if constexpr (kind == graph::group_kind::columns) {
                 run_fused<k, kernels::column_kernel<group<k>, may_broadcast(k)>>();
             } else {
-                run_fused<k, kernels::row_kernel<group<k>, may_broadcast(k)>>();
+                run_fused<k, kernels::row_kernel<group<k>, may_broadcast(k), spacings(k)>>();
             }
         });
         if constexpr (has_view_outputs()) {
@@ -201,6 +206,9 @@ private:
         }
         if constexpr (Needs.broadcasts) {
             input.may_broadcast = &may_broadcast;
+        }
+        if constexpr (Needs.spaced) {
+            input.spacings = &spacings;
         }
         return input;
     }
@@ -399,6 +407,9 @@ private:
         }
         if constexpr (may_broadcast(K)) {
             a.broadcast_leaves = loops.broadcast_leaves;
+        }
+        if constexpr (spacings(K) != 0) {
+            a.spaced = loops.spaced;
         }
         if constexpr (Needs.outer_loops && plan::outer_axes != 0) {
             if (loops.outer_rank != 0) [[unlikely]] {

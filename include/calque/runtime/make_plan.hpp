@@ -36,6 +36,7 @@ struct plan_input {
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
+    unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
 };
 
@@ -298,21 +299,31 @@ private:
                 }
             }
         }
+        leaf_buffer<std::int64_t> units(steps.size()); // from column to column
+        for (int i = 0; i < steps.size(); ++i) {
+            units[i] = varies[first_leaf - x.first_leaf + i] ? 1 : 0;
+        }
+        if constexpr (Needs.spaced) {
+            if (!is_empty && plan.broadcast_leaves == 0 && in_.spacings(k) != 0) {
+                plan.spaced = find_spaced(k, x, space, axes, steps, units);
+            }
+        }
         if constexpr (Needs.copies) {
-            bool const close_gaps = axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
+            bool const close_gaps = !plan.spaced.any() && axes.may_merge_into_columns &&
+                                    gains_without_gaps(x, space, axes, steps, varies);
             leaf_buffer<int> order(places.size());
             sort_by_place(places, order);
             for (int i = 0; i < places.size() && !is_empty; ++i) {
                 int const leaf = first_leaf + order[i];
                 bool const its = varies[leaf - x.first_leaf];
                 calque::strides& its_steps = steps[order[i]];
-                if (!suits(its_steps, space, axes, its) || (close_gaps && has_gaps(its_steps, space, axes, its))) {
+                if (!suits(its_steps, space, axes, its, units[order[i]]) || (close_gaps && has_gaps(its_steps, space, axes, its))) {
                     make_suitable(k, leaf, first_copy, space, axes, its, its_steps, places[order[i]]);
                 }
             }
         }
         if constexpr (Needs.copies && Needs.orders) {
-            if (x.kind == graph::group_kind::rows && plan.broadcast_leaves == 0 &&
+            if (x.kind == graph::group_kind::rows && plan.broadcast_leaves == 0 && !plan.spaced.any() &&
                 are_made_by_blocks(first_copy, x, space, axes)) {
                 plan.column_part = kernels::thresholds::columns_of_a_transposed_block;
                 for (int i = first_leaf; i < end_leaf; ++i) {
@@ -322,7 +333,7 @@ private:
             }
         }
         if (axes.may_merge_into_columns && plan.column_part == 0) {
-            merge_columns(axes, space, steps, varies.end() - steps.size());
+            merge_columns(axes, space, steps, units.begin());
         }
         if (x.kind == graph::group_kind::rows) {
             axes.first_row = axes.first_column;
@@ -336,7 +347,7 @@ private:
         if constexpr (Needs.copies) {
             bool const are_blocks = plan.column_part != 0; // which are divided in any case
             bool const is_divisible = x.kind == graph::group_kind::rows && (plan.rows != 1 || x.reduced_axes == 0) &&
-                                      plan.outer_rank == 0 && plan.broadcast_leaves == 0;
+                                      plan.outer_rank == 0 && plan.broadcast_leaves == 0 && !plan.spaced.any();
             if (are_blocks || is_divisible) {
                 divide_copies(first_copy, space, plan);
             }
@@ -384,9 +395,40 @@ private:
 
     /// Whether a kernel can read a leaf as it lies.
     static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes,
-                                bool varies) {
-        return (!varies || is_unit_run(steps, space, axes.first_column, axes.end)) &&
+                                bool varies, std::int64_t unit = 1) {
+        return (!varies || is_unit_run(steps, space, axes.first_column, axes.end, unit)) &&
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
+    }
+
+    /// The leaves of an elementwise group whose columns stand a few elements apart, and how far in `units`; none if the
+    /// group has no kernel for all of its leaves as they lie.
+    constexpr kernels::spaced_leaves find_spaced(int k, graph::group const& x, shape const& space,
+                                                 axis_ranges const& axes, leaf_buffer<calque::strides> const& steps,
+                                                 leaf_buffer<std::int64_t>& units) const {
+        kernels::spaced_leaves spaced;
+        bool suit = run_size(space, axes.first_column, axes.end) >= kernels::thresholds::least_spaced_columns;
+        for (int i = 0; i < units.size(); ++i) {
+            if (std::int64_t const unit = run_stride(steps[i], space, axes.first_column, axes.end);
+                units[i] != 0 && unit != 1) {
+                bool const has_loads =
+                    unit > 1 && unit <= kernels::most_apart && (in_.spacings(k) >> unit & 1) != 0 &&
+                    kernels::has_spaced_loads(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
+                suit = suit && has_loads && (!spaced.any() || unit == spaced.apart);
+                spaced.leaves |= std::uint64_t{1} << i;
+                spaced.apart = static_cast<int>(unit);
+            }
+        }
+        for (int i = 0; i < units.size(); ++i) {
+            std::int64_t const unit = (spaced.leaves >> i & 1) != 0 ? spaced.apart : 1;
+            suit = suit && suits(steps[i], space, axes, units[i] != 0, unit);
+        }
+        if (!suit) {
+            return {};
+        }
+        for (int i = 0; i < units.size(); ++i) {
+            units[i] = (spaced.leaves >> i & 1) != 0 ? spaced.apart : units[i];
+        }
+        return spaced;
     }
 
     /// Whether copies without gaps, in which several rows are one, cost elementwise work less than what each row costs
@@ -582,25 +624,27 @@ private:
         return static_cast<extent_t>(64 / bytes);
     }
 
-    /// Whether an axis may become one with the columns; `varies`: which of the leaves vary along these.
+    /// Whether an axis may become one with the columns; `units`: how far it is from one of these to the next, by leaf.
+    template <class Unit>
     static constexpr bool may_merge(int axis, axis_ranges const& axes, shape const& space,
-                                    leaf_buffer<calque::strides> const& steps, bool const* varies) {
+                                    leaf_buffer<calque::strides> const& steps, Unit const* units) {
         if (space[axis] == 1) {
             return true;
         }
         std::ptrdiff_t const columns = run_size(space, axes.first_column, axes.end);
         for (int i = 0; i < steps.size(); ++i) {
-            if (steps[i][axis] != (varies[i] ? columns : 0)) {
+            if (steps[i][axis] != units[i] * columns) {
                 return false;
             }
         }
         return true;
     }
 
-    /// Lets the columns begin at the first axis that may become one with them; `varies` as in `may_merge`.
+    /// Lets the columns begin at the first axis that may become one with them; `units` as in `may_merge`.
+    template <class Unit>
     static constexpr void merge_columns(axis_ranges& axes, shape const& space,
-                                        leaf_buffer<calque::strides> const& steps, bool const* varies) {
-        while (axes.first_column > 0 && may_merge(axes.first_column - 1, axes, space, steps, varies)) {
+                                        leaf_buffer<calque::strides> const& steps, Unit const* units) {
+        while (axes.first_column > 0 && may_merge(axes.first_column - 1, axes, space, steps, units)) {
             --axes.first_column;
         }
     }

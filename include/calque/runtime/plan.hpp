@@ -6,6 +6,7 @@
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/matmul_variant.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
+#include <calque/kernels/cpu/spaced_leaves.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,7 @@ struct group_plan {
     extent_t column_part = 0;           // and how many columns of that; 0: all
     bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
     std::uint64_t broadcast_leaves = 0; // as `kernels::fused_arguments` has them
+    kernels::spaced_leaves spaced;
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs or before each part of it does.

@@ -5,6 +5,7 @@
 
 #include <calque/graph/graph.hpp>
 #include <calque/runtime/plan.hpp>
+#include <calque/runtime/spaced_views.hpp>
 
 #include <algorithm>
 
@@ -27,10 +28,12 @@ struct plan_needs {
     /// Kernels that need no copy of an operand with one element a row, where only the call knows that. Regions do
     /// without: in doubt, false.
     bool broadcasts = false;
+    /// Kernels that read elements of views which stand a few apart. Regions do without: in doubt, false.
+    bool spaced = false;
     bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
 
     static constexpr plan_needs none() {
-        return {false, false, false, false, false, false, false, false, false, false, false, false};
+        return {false, false, false, false, false, false, false, false, false, false, false, false, false};
     }
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -158,6 +161,9 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
                               bool may_broadcast) {
     plan_needs needs = detail::needs_finder(g, s).find();
     needs.broadcasts = may_broadcast;
+    for (int k = 0; k < s.group_count; ++k) {
+        needs.spaced |= spacings_of(g, s, s.groups[k]) != 0;
+    }
     needs.orders |= may_be_strided;
     needs.copies |= may_be_strided;
     for (int k = 0; may_broadcast && k < s.group_count; ++k) {

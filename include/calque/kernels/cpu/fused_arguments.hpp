@@ -4,6 +4,7 @@
 
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/advance.hpp>
+#include <calque/kernels/cpu/spaced_leaves.hpp>
 #include <calque/kernels/cpu/pack.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
@@ -29,6 +30,14 @@ struct fused_arguments {
     std::byte* scratch = nullptr;       // `scratch_bytes(columns)` bytes, aligned to 64
 
     CALQUE_INLINE bool has_one_element(int leaf) const { return (broadcast_leaves >> leaf & 1) != 0; }
+};
+
+/// The same where the columns of some leaves may stand a few elements apart.
+template <int Leaves, int Results>
+struct spaced_arguments : fused_arguments<Leaves, Results> {
+    spaced_leaves spaced;
+
+    CALQUE_INLINE bool is_spaced(int leaf) const { return (spaced.leaves >> leaf & 1) != 0; }
 };
 
 /// Makes row `i` of a group's space the first.

@@ -6,6 +6,7 @@
 #include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/spaced.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
 namespace calque {
@@ -16,17 +17,21 @@ namespace kernels {
 /// each of the rows that are joined to one. (Which do is in `fused_arguments::broadcast_leaves`.)
 enum class broadcast : std::uint8_t { none, rows, joined_rows };
 
-/// Runs a row program with lanes along the columns.
-template <class Group, broadcast Broadcast = broadcast::none>
+/// Runs a row program with lanes along the columns. `Apart`: so many elements apart stand the columns of those leaves of
+/// which `spaced_arguments` say so.
+template <class Group, broadcast Broadcast = broadcast::none, int Apart = 1>
 class fused_rows {
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
     static constexpr bool Broadcasts = Broadcast != broadcast::none;
+    static constexpr bool is_spaced = Apart != 1;
 
 public:
-    using arguments = std::conditional_t<Broadcast == broadcast::joined_rows,
-                                         joined_arguments<Group::leaf_count, Group::result_count>,
-                                         fused_arguments<Group::leaf_count, Group::result_count>>;
+    using arguments = std::conditional_t<
+        is_spaced, spaced_arguments<Group::leaf_count, Group::result_count>,
+        std::conditional_t<Broadcast == broadcast::joined_rows,
+                           joined_arguments<Group::leaf_count, Group::result_count>,
+                           fused_arguments<Group::leaf_count, Group::result_count>>>;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -204,7 +209,7 @@ private:
     /// where leaves may have one element a row: what is in the registers of a group depends on the call, so that it is
     /// copied there.
     static constexpr int groups_of_phase(int phase) {
-        bool const is_copied = Broadcasts && !plan.reduces[phase];
+        bool const is_copied = (Broadcasts || is_spaced) && !plan.reduces[phase];
         return is_copied ? 1 : is_light(phase) && !is_crowded(phase) ? 4 : 2;
     }
 
@@ -691,8 +696,15 @@ private:
                 column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
-                auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
-                if constexpr (requires { Row::aligned_leaf; }) {
+                auto const* const array = static_cast<step_element<Group, model> const*>(row.leaves[leaf]);
+                auto const* const from = array + j;
+                if constexpr (is_spaced && has_spaced_loads(s.type)) {
+                    if (row.is_spaced(leaf)) { // always or never, too
+                        load_spaced<Masked, model>(column, array + Apart * j, n, spaced_reads_of_steps.at[step]);
+                    } else {
+                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                    }
+                } else if constexpr (requires { Row::aligned_leaf; }) {
                     if (leaf == Row::aligned_leaf) {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     } else {
@@ -705,6 +717,8 @@ private:
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     }
+                } else if constexpr (looks_for_nan<Phase>()) {
+                    column.template at<model>(step) = simd::loaded_in_order(detail::load<Masked, U>(from, n));
                 } else if constexpr (loads_once(Phase) && uses_in<Phase>(model) > 1) {
                     column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
                 } else {
@@ -735,9 +749,57 @@ private:
         });
     }
 
+    /// What each step loads if the columns of its leaf stand apart.
+    struct reads_of_steps {
+        spaced_reads at[Group::step_count]{};
+    };
+    static constexpr reads_of_steps spaced_reads_of_steps = [] {
+        reads_of_steps all;
+        if constexpr (is_spaced) {
+            for (int i = 0; i < Group::step_count; ++i) {
+                if (Group::steps()[i].leaf >= 0) {
+                    all.at[i] = Group::reads(i, Apart);
+                }
+            }
+        }
+        return all;
+    }();
+
+    /// Loads what stands apart, from `p` on, for the steps like step `Model` that a step loads for.
+    template <bool Masked, int Model, int U>
+    static CALQUE_INLINE void load_spaced(step_registers<Group, U>& column, step_element<Group, Model> const* p, int n,
+                                          spaced_reads const& reads) {
+        using T = step_element<Group, Model>;
+        if (reads.before < 0) {
+            return;
+        }
+        detail::load_spaced<Apart, Masked, simd::pack<T, U>>(
+            p - reads.before, n, reads.last(), [&](int i, auto const& all) CALQUE_INLINE_LAMBDA {
+                simd::unroll<Apart>([&](auto d) CALQUE_INLINE_LAMBDA {
+                    if (reads.steps[d] >= 0) {
+                        column.template at<Model>(reads.steps[d]).r[i] = detail::every<Apart, d>(all);
+                    }
+                });
+            });
+    }
+
     /// Whether a phase keeps a register for what it loads and uses several times.
     static constexpr bool loads_once(int phase) {
         return simd::register_count == 32 || plan.cost[phase] <= thresholds::most_cost_of_kept_loads;
+    }
+
+    /// Whether a phase has a reduction that looks for NaN.
+    template <int Phase>
+    static constexpr bool looks_for_nan() {
+        auto const& reductions = program::template reductions<Phase>;
+        bool looks = false;
+        for (int k = 0; k < reductions.size; ++k) {
+            graph::step const& s = Group::steps()[reductions.at[k]];
+            bool const is_extreme =
+                s.op == graph::code_of<graph::ops::reduce_max> || s.op == graph::code_of<graph::ops::reduce_min>;
+            looks |= is_extreme && is_floating(s.type);
+        }
+        return looks;
     }
 
     /// How often steps of a phase use a value.

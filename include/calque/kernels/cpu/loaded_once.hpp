@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads that happen once. g++ 12 forgets that it has a value in a register, and reads memory again as the operand of
-// each instruction that uses it: two lines each time, where arrays lie anywhere.
+// each instruction that uses it: two lines each time, where arrays lie anywhere. And loads in order: clang 19 turns those
+// around of which it compares pairs, and an AMD Zen 5 does not foresee lines that are read backwards.
 #pragma once
 
 #include <calque/kernels/cpu/pack_memory.hpp>
@@ -23,6 +24,18 @@ CALQUE_INLINE pack<T, U> loaded_once(pack<T, U> x) {
     if constexpr (!std::same_as<T, bool> && sizeof(T) >= 4) {
         unroll<pack<T, U>::registers>([&](int i) CALQUE_INLINE_LAMBDA { keep_in_register(x.r[i]); });
     }
+    return x;
+}
+
+/// The same pack, whose registers are loaded by ascending addresses. Measured, maxima of 20,000 to 100,000 floats and
+/// doubles in L2 with clang 19: 1.3 to 1.5 otherwise; g++ 12 keeps the order.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> loaded_in_order(pack<T, U> x) {
+#if defined(__clang__) && defined(__AVX512F__)
+    if constexpr (!std::same_as<T, bool>) {
+        unroll<pack<T, U>::registers>([&](int i) CALQUE_INLINE_LAMBDA { asm volatile("" : "+v"(x.r[i])); });
+    }
+#endif
     return x;
 }
 

@@ -12,8 +12,9 @@ inline namespace v0 {
 namespace kernels {
 
 /// `Group`: as for `row_program`, with the constants `rows` and `columns`, extents that may be dynamic.
-/// `MayBroadcast`: some call may have leaves with one element a row that the compiler knows nothing of.
-template <class Group, bool MayBroadcast = false>
+/// `MayBroadcast`: some call may have leaves with one element a row that the compiler knows nothing of. `Spacings`: how
+/// far the columns of leaves may stand apart in some call, as bits.
+template <class Group, bool MayBroadcast = false, unsigned Spacings = 0>
 class row_kernel {
     static constexpr row_traits traits{Group::steps(), row_program<Group>::plan};
     static constexpr extent_t rows_known = Group::rows;
@@ -67,6 +68,8 @@ class row_kernel {
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
                                           joined_rows<Group>::may_join(Group::step_count, limits, false);
 
+    using contiguous_arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+
     /// The same of rows that have something once, which the compiler knows or, where it may be so, only the call.
     static constexpr bool may_have_places = [] {
         bool may = MayBroadcast;
@@ -79,7 +82,8 @@ class row_kernel {
     }();
 
 public:
-    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+    using arguments = std::conditional_t<Spacings != 0, spaced_arguments<Group::leaf_count, Group::result_count>,
+                                         contiguous_arguments>;
 
     static constexpr bool needs_scratch = has_wide || has_narrow || row_program<Group>::plan.scratch_rows != 0;
 
@@ -102,6 +106,12 @@ public:
     template <bool OneRow>
     static CALQUE_INLINE void run([[maybe_unused]] row_variant variant, arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) {
+        if constexpr (Spacings != 0) {
+            if (a.spaced.any()) {
+                run_spaced(a, rows, columns);
+                return;
+            }
+        }
         if constexpr (MayBroadcast) {
             if (a.broadcast_leaves != 0) [[unlikely]] {
                 if constexpr (may_have_places) {
@@ -150,14 +160,27 @@ private:
                rows >= thresholds::rows_of_a_column_with_places * columns;
     }
 
+    template <int Apart = most_apart>
+    static CALQUE_INLINE void run_spaced(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if constexpr (Apart > 1) {
+            if constexpr ((Spacings >> Apart & 1) != 0) {
+                if (a.spaced.apart == Apart) {
+                    fused_rows<Group, broadcast::none, Apart>::run(a, rows, columns);
+                    return;
+                }
+            }
+            run_spaced<Apart - 1>(a, rows, columns);
+        }
+    }
+
     /// `HasPlaces`: rows may have something once. False if they cannot be joined.
     template <bool HasPlaces>
-    static CALQUE_NOINLINE bool run_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    static CALQUE_NOINLINE bool run_joined(contiguous_arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         joined_rows<Group> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
         if (joined.at_once == 0) {
             return false;
         }
-        auto const run = [&](arguments const& of, std::ptrdiff_t count, std::ptrdiff_t rows_in_one) {
+        auto const run = [&](contiguous_arguments const& of, std::ptrdiff_t count, std::ptrdiff_t rows_in_one) {
             if constexpr (HasPlaces) {
                 using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
                 kernel::run({of, rows_in_one, joined.places().words()}, count, rows_in_one * columns);
@@ -172,7 +195,7 @@ private:
         return true;
     }
 
-    static CALQUE_INLINE void run_split(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    static CALQUE_INLINE void run_split(contiguous_arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         row_split const s = split(rows, columns);
         if constexpr (has_wide) {
             if (s.has_wide()) {

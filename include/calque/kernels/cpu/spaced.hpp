@@ -6,16 +6,24 @@
 #pragma once
 
 #include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
+
+/// Whether kernels load elements of a type that stand a few apart: those of whole registers, where loads have masks.
+constexpr bool has_spaced_loads(dtype type) {
+    return simd::width >= 8 && type != dtype::bool_ && size_of(type) >= 4;
+}
+
 namespace detail {
 
 /// Every second lane of two registers, from the lane `First` on.
@@ -85,6 +93,27 @@ CALQUE_INLINE extent_t take_apart(T* to, std::ptrdiff_t to_step, T const* from, 
         });
     });
     return end;
+}
+
+/// Loads registers that have every `Step`th element of a pack (of its first `n` elements if masked), and what stands up
+/// to `last` elements behind each: `take(i, all)` gets those of its register `i`. Nothing behind them is touched.
+template <int Step, bool Masked, class Pack, class T, class F>
+CALQUE_INLINE void load_spaced(T const* p, [[maybe_unused]] int n, int last, F take) {
+    constexpr int lanes = simd::lanes<T>;
+    simd::unroll<Pack::registers>([&](int i) CALQUE_INLINE_LAMBDA {
+        simd::register_array<T, Step> all;
+        simd::unroll<Step>([&](auto k) CALQUE_INLINE_LAMBDA {
+            T const* const from = p + (i * Step + k) * lanes;
+            if constexpr (Masked) {
+                int const left = Step * (n - i * lanes - 1) + last + 1 - k * lanes;
+                all[k] = simd::load_n(from, std::clamp(left, 0, lanes));
+            } else {
+                bool const is_whole = k + 1 < Step || last == Step - 1;
+                all[k] = is_whole ? simd::load(from) : simd::load_n(from, lanes - (Step - 1) + last);
+            }
+        });
+        take(i, all);
+    });
 }
 
 /// Copies elements backwards, from the last one at `from`: all of them, if they fill a register. Returns how many.

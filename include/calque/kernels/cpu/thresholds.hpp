@@ -118,6 +118,8 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 /// instructions to compile, (x + y) * 0.5 1.014: who has them does not need the code of copies.
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
+inline constexpr std::ptrdiff_t least_spaced_columns = 4;
+
 /// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
 /// calls that g++ 12 made by itself: tanh(a*b+c)*sigmoid(a)-0.5c takes 1.32, softmax 64x1000 1.22; with copies of 30
 /// tanh, 243 nodes take 1.1 times as long to compile.

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// What the compiler knows of views whose elements stand a few apart: one coordinate of points, every second column. How
+// far apart, and which are neighbours in memory, so that a kernel reads them at once.
+#pragma once
+
+#include <calque/graph/graph.hpp>
+#include <calque/graph/schedule.hpp>
+#include <calque/kernels/cpu/spaced.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace runtime {
+namespace detail {
+
+/// A slice that a stored value is, but for a dropped axis.
+struct sliced_view {
+    int value = -1; // the slice; -1: none
+    std::uint64_t dropped = 0;
+
+    static constexpr sliced_view of(graph::graph_view const& g, graph::schedule_view const& s, int v) {
+        sliced_view view{v, 0};
+        if (s.values[v].kind == graph::storage_kind::view && g[s.values[v].node].op == graph::code_of<graph::ops::squeeze>) {
+            view = {s.values[v].source, g[s.values[v].node].attribute};
+        }
+        bool const is_slice = s.values[view.value].kind == graph::storage_kind::view &&
+                              g[s.values[view.value].node].op == graph::code_of<graph::ops::slice>;
+        return is_slice ? view : sliced_view{};
+    }
+};
+
+} // namespace detail
+
+/// How far apart the columns of a view may stand, as bits, if they are a few elements apart: it, or what it is a view of,
+/// has every second one, say, or one column of rows that are no longer than that.
+constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_view const& s, int v) {
+    bool is_column = false;
+    for (; s.values[v].kind == graph::storage_kind::view; v = s.values[v].source) {
+        graph::node const& n = g[s.values[v].node];
+        int const last = g.shape(g.input(n, 0)).rank - 1;
+        if (n.op == graph::code_of<graph::ops::squeeze>) {
+            is_column |= graph::contains(n.attribute, last);
+        } else if (n.op == graph::code_of<graph::ops::slice>) {
+            extent_t const apart = is_column || g.shape(s.values[v].node)[last] == 1
+                                       ? g.shape(g.input(n, 0))[last]
+                                       : g.shapes[graph::slice_lists::unpack(n.attribute).steps][last];
+            constexpr unsigned all = (2u << kernels::most_apart) - 4;
+            return apart == dyn ? all : apart <= kernels::most_apart ? all & 1u << apart : 0;
+        }
+    }
+    return 0;
+}
+
+/// The same of all leaves of an elementwise group that gets kernels for such views.
+constexpr unsigned spacings_of(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
+    unsigned spacings = 0;
+    for (int i = 0; i < x.step_count; ++i) {
+        graph::step const& step = s.steps[x.first_step + i];
+        if (step.leaf >= 0 && step.varies_along_columns && kernels::has_spaced_loads(step.type)) {
+            spacings |= spacings_of_view(g, s, s.leaves[x.first_leaf + step.leaf]);
+        }
+    }
+    bool const has_kernels = x.kind == graph::group_kind::rows && x.reduced_axes == 0 && x.leaf_count <= 64 &&
+                             x.step_count <= kernels::thresholds::steps_with_kernel_of_broadcasts;
+    return has_kernels ? spacings : 0;
+}
+
+/// How many elements the view `b` begins behind the view `a` of one array, if both have the same rows of it and columns
+/// that stand `apart`; negative if it does not, or if another multiple of that lies between them.
+constexpr std::ptrdiff_t distance_of_neighbours(graph::graph_view const& g, graph::schedule_view const& s, int a, int b,
+                                                int apart) {
+    auto const first = detail::sliced_view::of(g, s, a), second = detail::sliced_view::of(g, s, b);
+    if (first.value < 0 || second.value < 0 || first.dropped != second.dropped ||
+        s.values[first.value].source != s.values[second.value].source) {
+        return -1;
+    }
+    auto const lists_of = [&](int v) { return graph::slice_lists::unpack(g[s.values[v].node].attribute); };
+    graph::slice_lists const x = lists_of(first.value), y = lists_of(second.value);
+    int const last = g.shapes[x.starts].rank - 1;
+    for (int axis = 0; axis < last; ++axis) {
+        if (g.shapes[x.starts][axis] != g.shapes[y.starts][axis] || g.shapes[x.stops][axis] != g.shapes[y.stops][axis] ||
+            g.shapes[x.steps][axis] != g.shapes[y.steps][axis]) {
+            return -1;
+        }
+    }
+    extent_t const from = g.shapes[x.starts][last], to = g.shapes[y.starts][last];
+    bool const is_block = from >= 0 && to >= from && from / apart == to / apart;
+    return is_block && g.shapes[x.steps][last] == g.shapes[y.steps][last] ? to - from : -1;
+}
+
+/// What step `i` of a group loads if columns stand `apart`: the first step that loads one of several neighbours loads all
+/// of them.
+constexpr kernels::spaced_reads reads_of(graph::graph_view const& g, graph::schedule_view const& s,
+                                         graph::group const& x, int i, int apart) {
+    auto const is_load = [&](int step) {
+        graph::step const& its = s.steps[x.first_step + step];
+        return its.leaf >= 0 && its.varies_along_columns;
+    };
+    auto const distance = [&](int a, int b) {
+        auto const value_of = [&](int step) { return s.leaves[x.first_leaf + s.steps[x.first_step + step].leaf]; };
+        return static_cast<int>(distance_of_neighbours(g, s, value_of(a), value_of(b), apart));
+    };
+    auto const has_twin = [&](int step) { // that begins in the same place, but may end in another
+        bool has = false;
+        for (int k = 0; k < x.step_count; ++k) {
+            has |= k != step && is_load(k) && distance(k, step) == 0;
+        }
+        return has;
+    };
+    kernels::spaced_reads reads;
+    int ahead[kernels::most_apart] = {i, -1, -1, -1}; // what begins so many elements ahead of step `i`
+    bool const is_alone = has_twin(i);
+    for (int k = 0; k < x.step_count && !is_alone; ++k) {
+        if (!is_load(k) || k == i || has_twin(k)) {
+            continue;
+        }
+        int const to = distance(i, k), from = distance(k, i);
+        if ((to > 0 || from > 0) && k < i) {
+            return reads;
+        }
+        reads.before = std::max(reads.before, from);
+        if (to > 0) {
+            ahead[to] = k;
+        } else if (from > 0) {
+            reads.steps[from] = k; // as many behind it, for now
+        }
+    }
+    kernels::spaced_reads all;
+    all.before = std::max(reads.before, 0);
+    for (int d = 0; d < kernels::most_apart; ++d) {
+        int const behind = all.before - d;
+        all.steps[d] = behind > 0 ? reads.steps[behind] : ahead[-behind];
+    }
+    return all;
+}
+
+} // namespace runtime
+} // namespace v0
+} // namespace calque
