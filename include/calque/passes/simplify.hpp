@@ -406,10 +406,13 @@ private:
         return reduce(n.op, in[0], n.attribute);
     }
 
-    /// Kernels fold neighbouring axes: a set with gaps is folded run by run, from the last axis on. An axis of extent 1
-    /// is none for them.
+    /// Kernels fold neighbouring axes: a set with gaps is folded run by run, from the last axis on, or, if few elements
+    /// make one, element by element. An axis of extent 1 is none for kernels.
     constexpr node_id reduce(op_code op, node_id in, axis_set axes) {
         shape const extents = to_.shape(in);
+        if (node_id const folded = folded_by_elements(op, in, axes); folded >= 0) {
+            return folded;
+        }
         for (int axis = extents.rank - 1; axis >= 0; --axis) {
             axis_set run = 0;
             for (; axis >= 0 && graph::contains(axes, axis) && extents[axis] != 1; --axis) {
@@ -421,6 +424,45 @@ private:
         }
         return in;
     }
+
+    /// A reduction over several axes that are no neighbours, which the compiler knows to be short, as elementwise work on
+    /// slices, which one kernel reads at once: pooling of images. -1 if it is none.
+    constexpr node_id folded_by_elements(op_code op, node_id in, axis_set axes) {
+        shape const extents = to_.shape(in);
+        int runs = 0;
+        extent_t elements = 1;
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            bool const is_folded = graph::contains(axes, axis) && extents[axis] != 1;
+            bool const follows = axis > 0 && graph::contains(axes, axis - 1) && extents[axis - 1] != 1;
+            runs += is_folded && !follows;
+            elements = !is_folded || elements < 0 ? elements : extents[axis] == dyn ? -1 : elements * extents[axis];
+        }
+        op_code const combine = op == code_of<ops::sum>          ? code_of<ops::add>
+                                : op == code_of<ops::reduce_max> ? code_of<ops::maximum>
+                                : op == code_of<ops::reduce_min> ? code_of<ops::minimum>
+                                                                 : op;
+        bool const is_real = to_[in].type == dtype::float32 || to_[in].type == dtype::float64;
+        if (runs < 2 || elements < 1 || elements > most_elements_folded || combine == op || !is_real) {
+            return -1;
+        }
+        node_id folded = -1;
+        for (extent_t element = 0; element < elements; ++element) {
+            shape starts = extents, stops = extents, steps = extents;
+            extent_t left = element;
+            for (int axis = extents.rank - 1; axis >= 0; --axis) {
+                bool const is_folded = graph::contains(axes, axis) && extents[axis] != 1;
+                starts[axis] = is_folded ? left % extents[axis] : 0;
+                stops[axis] = is_folded ? starts[axis] + 1 : graph::to_the_end;
+                steps[axis] = 1;
+                left = is_folded ? left / extents[axis] : left;
+            }
+            graph::slice_lists const lists{to_.intern(starts), to_.intern(stops), to_.intern(steps)};
+            node_id const part = graph::slice(at(in), lists.pack()).id;
+            folded = folded < 0 ? part : to_.add(combine, {folded, part});
+        }
+        return folded;
+    }
+    static constexpr extent_t most_elements_folded = 9;
 
     Graph from_;
     Builder& to_;

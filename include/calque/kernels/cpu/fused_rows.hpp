@@ -207,10 +207,13 @@ private:
 
     /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short. One
     /// where leaves may have one element a row: what is in the registers of a group depends on the call, so that it is
-    /// copied there.
+    /// copied there. Where columns stand apart, a group is loaded as several registers.
     static constexpr int groups_of_phase(int phase) {
-        bool const is_copied = (Broadcasts || is_spaced) && !plan.reduces[phase];
-        return is_copied ? 1 : is_light(phase) && !is_crowded(phase) ? 4 : 2;
+        bool const is_copied = Broadcasts && !plan.reduces[phase];
+        constexpr bool has_registers =
+            simd::register_count == 32 && !has_wide_values(Group::steps(), Group::step_count);
+        int const light = !is_spaced ? 4 : has_registers ? 2 : 1;
+        return is_copied ? 1 : is_light(phase) && !is_crowded(phase) ? light : 2;
     }
 
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
