@@ -396,10 +396,12 @@ private:
             axis_set wide = 0;
             int narrow_axis = 0;
             for (int axis = 0; axis < to_.shape(to_.input(in[0], 0)).rank; ++axis) {
-                if (!graph::contains(dropped, axis)) {
-                    wide |= graph::contains(n.attribute, narrow_axis) ? axis_set{1} << axis : 0;
-                    ++narrow_axis;
-                }
+                // A dropped axis behind a folded one is folded with it: else what is one row would be many of a column.
+                bool const is_folded = graph::contains(dropped, axis)
+                                           ? axis > 0 && graph::contains(wide, axis - 1)
+                                           : graph::contains(n.attribute, narrow_axis);
+                wide |= is_folded ? axis_set{1} << axis : 0;
+                narrow_axis += graph::contains(dropped, axis) ? 0 : 1;
             }
             return squeeze(at(reduce(n.op, to_.input(in[0], 0), wide)), dropped).id;
         }
@@ -425,8 +427,8 @@ private:
         return in;
     }
 
-    /// A reduction over several axes that are no neighbours, which the compiler knows to be short, as elementwise work on
-    /// slices, which one kernel reads at once: pooling of images. -1 if it is none.
+    /// A reduction over short axes with others between them as elementwise work on slices, which one kernel reads at
+    /// once: pooling of images. -1 if it is none.
     constexpr node_id folded_by_elements(op_code op, node_id in, axis_set axes) {
         shape const extents = to_.shape(in);
         int runs = 0;

@@ -134,9 +134,9 @@ public:
             return optimized.nodes[node].shape == description.space;
         }
 
-        /// What step `i` loads if the columns of views stand `apart`.
-        static constexpr kernels::spaced_reads reads(int i, int apart) {
-            return reads_of(optimized.view(), schedule.view(), description, i, apart);
+        /// What step `i` loads if the columns of views stand `apart`, with others that are loads in the same walk.
+        static constexpr kernels::spaced_reads reads(int i, int apart, bool const* is_load) {
+            return reads_of(optimized.view(), schedule.view(), description, i, apart, is_load);
         }
 
         /// Row programs: the rows of the space and the columns of each, as far as the compiler knows them.

@@ -309,15 +309,16 @@ private:
             }
         }
         if constexpr (Needs.copies) {
-            bool const close_gaps = !plan.spaced.any() && axes.may_merge_into_columns &&
-                                    gains_without_gaps(x, space, axes, steps, varies);
+            bool const close_gaps =
+                !plan.spaced.any() && axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
             leaf_buffer<int> order(places.size());
             sort_by_place(places, order);
             for (int i = 0; i < places.size() && !is_empty; ++i) {
                 int const leaf = first_leaf + order[i];
                 bool const its = varies[leaf - x.first_leaf];
                 calque::strides& its_steps = steps[order[i]];
-                if (!suits(its_steps, space, axes, its, units[order[i]]) || (close_gaps && has_gaps(its_steps, space, axes, its))) {
+                if (!suits(its_steps, space, axes, its, units[order[i]]) ||
+                    (close_gaps && has_gaps(its_steps, space, axes, its))) {
                     make_suitable(k, leaf, first_copy, space, axes, its, its_steps, places[order[i]]);
                 }
             }
@@ -394,8 +395,8 @@ private:
     }
 
     /// Whether a kernel can read a leaf as it lies.
-    static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes,
-                                bool varies, std::int64_t unit = 1) {
+    static constexpr bool suits(calque::strides const& steps, shape const& space, axis_ranges const& axes, bool varies,
+                                std::int64_t unit = 1) {
         return (!varies || is_unit_run(steps, space, axes.first_column, axes.end, unit)) &&
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
     }
@@ -406,13 +407,17 @@ private:
                                                  axis_ranges const& axes, leaf_buffer<calque::strides> const& steps,
                                                  leaf_buffer<std::int64_t>& units) const {
         kernels::spaced_leaves spaced;
-        bool suit = run_size(space, axes.first_column, axes.end) >= kernels::thresholds::least_spaced_columns;
+        extent_t const columns = run_size(space, axes.first_column, axes.end);
+        bool suit = columns >= kernels::thresholds::least_spaced_columns;
+        if constexpr (Needs.scratch) {
+            row_choice const choice = in_.choose_rows(k, run_size(space, 0, axes.first_column), columns);
+            suit = suit && choice.variant == kernels::row_variant::lanes_along_columns;
+        }
         for (int i = 0; i < units.size(); ++i) {
             if (std::int64_t const unit = run_stride(steps[i], space, axes.first_column, axes.end);
                 units[i] != 0 && unit != 1) {
-                bool const has_loads =
-                    unit > 1 && unit <= kernels::most_apart && (in_.spacings(k) >> unit & 1) != 0 &&
-                    kernels::has_spaced_loads(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
+                bool const has_loads = unit > 1 && unit <= kernels::most_apart && (in_.spacings(k) >> unit & 1) != 0 &&
+                                       kernels::has_spaced_loads(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
                 suit = suit && has_loads && (!spaced.any() || unit == spaced.apart);
                 spaced.leaves |= std::uint64_t{1} << i;
                 spaced.apart = static_cast<int>(unit);

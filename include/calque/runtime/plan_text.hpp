@@ -135,6 +135,9 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
         case graph::group_kind::rows:
             out << (x.reduced_axes != 0 ? "rows      " : "elements  ");
             detail::append_extents(out, p, k);
+            if (loops.spaced.any()) {
+                out << " (of some, one of every " << loops.spaced.apart << " elements)";
+            }
             out << (loops.broadcast_leaves != 0                               ? " (of some, one element a row):"
                     : loops.variant == kernels::row_variant::lanes_along_rows ? " (a lane a row):"
                                                                               : ":");

@@ -18,20 +18,21 @@ struct sliced_view {
     std::uint64_t dropped = 0;
 
     static constexpr sliced_view of(graph::graph_view const& g, graph::schedule_view const& s, int v) {
+        auto const is_view = [&](int its, graph::op_code op) {
+            return s.values[its].kind == graph::storage_kind::view && g[s.values[its].node].op == op;
+        };
         sliced_view view{v, 0};
-        if (s.values[v].kind == graph::storage_kind::view && g[s.values[v].node].op == graph::code_of<graph::ops::squeeze>) {
+        if (is_view(v, graph::code_of<graph::ops::squeeze>)) {
             view = {s.values[v].source, g[s.values[v].node].attribute};
         }
-        bool const is_slice = s.values[view.value].kind == graph::storage_kind::view &&
-                              g[s.values[view.value].node].op == graph::code_of<graph::ops::slice>;
-        return is_slice ? view : sliced_view{};
+        return is_view(view.value, graph::code_of<graph::ops::slice>) ? view : sliced_view{};
     }
 };
 
 } // namespace detail
 
-/// How far apart the columns of a view may stand, as bits, if they are a few elements apart: it, or what it is a view of,
-/// has every second one, say, or one column of rows that are no longer than that.
+/// How far apart the columns of a view may stand, as bits, if they are a few elements apart: it, or what it is a view
+/// of, has every second one, say, or one column of rows that are no longer than that.
 constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_view const& s, int v) {
     bool is_column = false;
     for (; s.values[v].kind == graph::storage_kind::view; v = s.values[v].source) {
@@ -40,28 +41,34 @@ constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_
         if (n.op == graph::code_of<graph::ops::squeeze>) {
             is_column |= graph::contains(n.attribute, last);
         } else if (n.op == graph::code_of<graph::ops::slice>) {
-            extent_t const apart = is_column || g.shape(s.values[v].node)[last] == 1
-                                       ? g.shape(g.input(n, 0))[last]
-                                       : g.shapes[graph::slice_lists::unpack(n.attribute).steps][last];
+            graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);
+            is_column |= g.shapes[lists.stops][last] == g.shapes[lists.starts][last] + 1;
+            extent_t const apart = is_column ? g.shape(g.input(n, 0))[last] : g.shapes[lists.steps][last];
             constexpr unsigned all = (2u << kernels::most_apart) - 4;
-            return apart == dyn ? all : apart <= kernels::most_apart ? all & 1u << apart : 0;
+            if (apart == dyn) { // rows have the column that is wanted
+                extent_t const first = g.shapes[lists.starts][last];
+                return first < 0 ? all : first < kernels::most_apart ? all & ~((2u << first) - 1) : 0;
+            }
+            return apart <= kernels::most_apart ? all & 1u << apart : 0;
         }
     }
     return 0;
 }
 
-/// The same of all leaves of an elementwise group that gets kernels for such views.
+/// How far apart all such leaves of a group may stand that gets kernels for them.
 constexpr unsigned spacings_of(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
-    unsigned spacings = 0;
+    unsigned any = 0, common = ~0u;
     for (int i = 0; i < x.step_count; ++i) {
         graph::step const& step = s.steps[x.first_step + i];
         if (step.leaf >= 0 && step.varies_along_columns && kernels::has_spaced_loads(step.type)) {
-            spacings |= spacings_of_view(g, s, s.leaves[x.first_leaf + step.leaf]);
+            unsigned const its = spacings_of_view(g, s, s.leaves[x.first_leaf + step.leaf]);
+            any |= its;
+            common &= its == 0 ? common : its;
         }
     }
-    bool const has_kernels = x.kind == graph::group_kind::rows && x.reduced_axes == 0 && x.leaf_count <= 64 &&
+    bool const has_kernels = x.kind == graph::group_kind::rows && x.leaf_count <= 64 &&
                              x.step_count <= kernels::thresholds::steps_with_kernel_of_broadcasts;
-    return has_kernels ? spacings : 0;
+    return has_kernels ? any & common : 0;
 }
 
 /// How many elements the view `b` begins behind the view `a` of one array, if both have the same rows of it and columns
@@ -77,8 +84,8 @@ constexpr std::ptrdiff_t distance_of_neighbours(graph::graph_view const& g, grap
     graph::slice_lists const x = lists_of(first.value), y = lists_of(second.value);
     int const last = g.shapes[x.starts].rank - 1;
     for (int axis = 0; axis < last; ++axis) {
-        if (g.shapes[x.starts][axis] != g.shapes[y.starts][axis] || g.shapes[x.stops][axis] != g.shapes[y.stops][axis] ||
-            g.shapes[x.steps][axis] != g.shapes[y.steps][axis]) {
+        if (g.shapes[x.starts][axis] != g.shapes[y.starts][axis] ||
+            g.shapes[x.stops][axis] != g.shapes[y.stops][axis] || g.shapes[x.steps][axis] != g.shapes[y.steps][axis]) {
             return -1;
         }
     }
@@ -87,14 +94,10 @@ constexpr std::ptrdiff_t distance_of_neighbours(graph::graph_view const& g, grap
     return is_block && g.shapes[x.steps][last] == g.shapes[y.steps][last] ? to - from : -1;
 }
 
-/// What step `i` of a group loads if columns stand `apart`: the first step that loads one of several neighbours loads all
-/// of them.
+/// What step `i` of a group loads if columns stand `apart`: of the steps that are loads the first one that loads one of
+/// several neighbours loads all of them.
 constexpr kernels::spaced_reads reads_of(graph::graph_view const& g, graph::schedule_view const& s,
-                                         graph::group const& x, int i, int apart) {
-    auto const is_load = [&](int step) {
-        graph::step const& its = s.steps[x.first_step + step];
-        return its.leaf >= 0 && its.varies_along_columns;
-    };
+                                         graph::group const& x, int i, int apart, bool const* is_load) {
     auto const distance = [&](int a, int b) {
         auto const value_of = [&](int step) { return s.leaves[x.first_leaf + s.steps[x.first_step + step].leaf]; };
         return static_cast<int>(distance_of_neighbours(g, s, value_of(a), value_of(b), apart));
@@ -102,7 +105,7 @@ constexpr kernels::spaced_reads reads_of(graph::graph_view const& g, graph::sche
     auto const has_twin = [&](int step) { // that begins in the same place, but may end in another
         bool has = false;
         for (int k = 0; k < x.step_count; ++k) {
-            has |= k != step && is_load(k) && distance(k, step) == 0;
+            has |= k != step && is_load[k] && distance(k, step) == 0;
         }
         return has;
     };
@@ -110,7 +113,7 @@ constexpr kernels::spaced_reads reads_of(graph::graph_view const& g, graph::sche
     int ahead[kernels::most_apart] = {i, -1, -1, -1}; // what begins so many elements ahead of step `i`
     bool const is_alone = has_twin(i);
     for (int k = 0; k < x.step_count && !is_alone; ++k) {
-        if (!is_load(k) || k == i || has_twin(k)) {
+        if (!is_load[k] || k == i || has_twin(k)) {
             continue;
         }
         int const to = distance(i, k), from = distance(k, i);

@@ -4,8 +4,8 @@
 
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/advance.hpp>
-#include <calque/kernels/cpu/spaced_leaves.hpp>
 #include <calque/kernels/cpu/pack.hpp>
+#include <calque/kernels/cpu/spaced_leaves.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
 
 #include <cstddef>

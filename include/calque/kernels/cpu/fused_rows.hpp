@@ -17,8 +17,8 @@ namespace kernels {
 /// each of the rows that are joined to one. (Which do is in `fused_arguments::broadcast_leaves`.)
 enum class broadcast : std::uint8_t { none, rows, joined_rows };
 
-/// Runs a row program with lanes along the columns. `Apart`: so many elements apart stand the columns of those leaves of
-/// which `spaced_arguments` say so.
+/// Runs a row program with lanes along the columns. `Apart`: how many elements the columns of those leaves stand apart
+/// of which `spaced_arguments` say so.
 template <class Group, broadcast Broadcast = broadcast::none, int Apart = 1>
 class fused_rows {
     using program = row_program<Group>;
@@ -27,11 +27,10 @@ class fused_rows {
     static constexpr bool is_spaced = Apart != 1;
 
 public:
-    using arguments = std::conditional_t<
-        is_spaced, spaced_arguments<Group::leaf_count, Group::result_count>,
-        std::conditional_t<Broadcast == broadcast::joined_rows,
-                           joined_arguments<Group::leaf_count, Group::result_count>,
-                           fused_arguments<Group::leaf_count, Group::result_count>>>;
+    using arguments = std::conditional_t<is_spaced, spaced_arguments<Group::leaf_count, Group::result_count>,
+                                         std::conditional_t<Broadcast == broadcast::joined_rows,
+                                                            joined_arguments<Group::leaf_count, Group::result_count>,
+                                                            fused_arguments<Group::leaf_count, Group::result_count>>>;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -212,7 +211,7 @@ private:
         bool const is_copied = Broadcasts && !plan.reduces[phase];
         constexpr bool has_registers =
             simd::register_count == 32 && !has_wide_values(Group::steps(), Group::step_count);
-        int const light = !is_spaced ? 4 : has_registers ? 2 : 1;
+        int const light = !is_spaced || plan.reduces[phase] ? 4 : has_registers ? 2 : 1;
         return is_copied ? 1 : is_light(phase) && !is_crowded(phase) ? light : 2;
     }
 
@@ -617,7 +616,7 @@ private:
                 program::template fold_reductions<Phase>(wide, narrow);
                 first = end_of_blocks<block>(begin);
             }
-            if constexpr (is_light(Phase)) { // masks of whole registers would be a good part of the work
+            if constexpr (is_light(Phase) && !is_spaced) { // masks of whole registers would be a good part of the work
                 std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
                 if constexpr (U != 1) {
                     CALQUE_ROLLED
@@ -702,11 +701,7 @@ private:
                 auto const* const array = static_cast<step_element<Group, model> const*>(row.leaves[leaf]);
                 auto const* const from = array + j;
                 if constexpr (is_spaced && has_spaced_loads(s.type)) {
-                    if (row.is_spaced(leaf)) { // always or never, too
-                        load_spaced<Masked, model>(column, array + Apart * j, n, spaced_reads_of_steps.at[step]);
-                    } else {
-                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
-                    }
+                    load_neighbours<Phase, Masked, model>(column, row, step, j, n);
                 } else if constexpr (requires { Row::aligned_leaf; }) {
                     if (leaf == Row::aligned_leaf) {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
@@ -752,38 +747,53 @@ private:
         });
     }
 
-    /// What each step loads if the columns of its leaf stand apart.
-    struct reads_of_steps {
+    /// What each step of a phase loads if the columns of its leaf stand apart.
+    struct step_reads {
         spaced_reads at[Group::step_count]{};
     };
-    static constexpr reads_of_steps spaced_reads_of_steps = [] {
-        reads_of_steps all;
-        if constexpr (is_spaced) {
-            for (int i = 0; i < Group::step_count; ++i) {
-                if (Group::steps()[i].leaf >= 0) {
-                    all.at[i] = Group::reads(i, Apart);
-                }
-            }
+    template <int Phase>
+    static constexpr step_reads reads_of_steps = [] {
+        step_reads all;
+        bool is_load[Group::step_count]{};
+        auto const& work = program::template work<Phase>;
+        for (int w = 0; w < work.size; ++w) {
+            is_load[work.at[w]] = Group::steps()[work.at[w]].leaf >= 0 && !plan.loads(work.at[w], Phase);
+        }
+        for (int i = 0; i < Group::step_count; ++i) {
+            all.at[i] = is_load[i] ? Group::reads(i, Apart, is_load) : spaced_reads{};
         }
         return all;
     }();
 
-    /// Loads what stands apart, from `p` on, for the steps like step `Model` that a step loads for.
-    template <bool Masked, int Model, int U>
-    static CALQUE_INLINE void load_spaced(step_registers<Group, U>& column, step_element<Group, Model> const* p, int n,
-                                          spaced_reads const& reads) {
+    /// Loads the columns from `j` on for a step like step `Model`, and for all others whose leaves are its neighbours.
+    template <int Phase, bool Masked, int Model, int U>
+    static CALQUE_INLINE void load_neighbours(step_registers<Group, U>& column, arguments const& row, int step,
+                                              std::ptrdiff_t j, int n) {
         using T = step_element<Group, Model>;
+        spaced_reads const& reads = reads_of_steps<Phase>.at[step];
+        auto const array_of_step = [&](int its) CALQUE_INLINE_LAMBDA {
+            return static_cast<T const*>(row.leaves[Group::steps()[its].leaf]);
+        };
         if (reads.before < 0) {
-            return;
+            return; // another step does
         }
-        detail::load_spaced<Apart, Masked, simd::pack<T, U>>(
-            p - reads.before, n, reads.last(), [&](int i, auto const& all) CALQUE_INLINE_LAMBDA {
-                simd::unroll<Apart>([&](auto d) CALQUE_INLINE_LAMBDA {
-                    if (reads.steps[d] >= 0) {
-                        column.template at<Model>(reads.steps[d]).r[i] = detail::every<Apart, d>(all);
-                    }
+        if (row.is_spaced(Group::steps()[step].leaf)) { // always or never: a branch that is foreseen costs nothing
+            detail::load_spaced<Apart, Masked, simd::pack<T, U>>(
+                array_of_step(step) - reads.before + Apart * j, n, reads.last(),
+                [&](int i, auto const& all) CALQUE_INLINE_LAMBDA {
+                    simd::unroll<Apart>([&](auto d) CALQUE_INLINE_LAMBDA {
+                        if (reads.steps[d] >= 0) {
+                            column.template at<Model>(reads.steps[d]).r[i] = detail::every<Apart, d>(all);
+                        }
+                    });
                 });
+        } else {
+            simd::unroll<Apart>([&](int d) CALQUE_INLINE_LAMBDA {
+                if (int const its = reads.steps[d]; its >= 0) {
+                    column.template at<Model>(its) = detail::load<Masked, U>(array_of_step(its) + j, n);
+                }
             });
+        }
     }
 
     /// Whether a phase keeps a register for what it loads and uses several times.

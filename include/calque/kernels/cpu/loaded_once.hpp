@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads that happen once. g++ 12 forgets that it has a value in a register, and reads memory again as the operand of
-// each instruction that uses it: two lines each time, where arrays lie anywhere. And loads in order: clang 19 turns those
-// around of which it compares pairs, and an AMD Zen 5 does not foresee lines that are read backwards.
+// each instruction that uses it: two lines each time, where arrays lie anywhere. And loads in order: clang 19 turns
+// those around of which it compares pairs, and an AMD Zen 5 does not foresee lines that are read backwards.
 #pragma once
 
 #include <calque/kernels/cpu/pack_memory.hpp>
