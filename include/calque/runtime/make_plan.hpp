@@ -401,8 +401,8 @@ private:
                (!axes.rows_are_reduced || is_even_run(steps, space, axes.first_row, axes.first_column));
     }
 
-    /// The leaves of an elementwise group whose columns stand a few elements apart, and how far in `units`; none if the
-    /// group has no kernel for all of its leaves as they lie.
+    /// The leaves of a group whose columns stand a few elements apart, and how far in `units`; none if the group has no
+    /// kernel for all of its leaves as they lie.
     constexpr kernels::spaced_leaves find_spaced(int k, graph::group const& x, shape const& space,
                                                  axis_ranges const& axes, leaf_buffer<calque::strides> const& steps,
                                                  leaf_buffer<std::int64_t>& units) const {

@@ -206,7 +206,7 @@ private:
 
     /// Independent chains in flight: more for little work, which waits for memory; fewer where registers are short. One
     /// where leaves may have one element a row: what is in the registers of a group depends on the call, so that it is
-    /// copied there. Where columns stand apart, a group is loaded as several registers.
+    /// copied there. Where columns stand apart, several registers make one.
     static constexpr int groups_of_phase(int phase) {
         bool const is_copied = Broadcasts && !plan.reduces[phase];
         constexpr bool has_registers =

@@ -118,6 +118,8 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 /// instructions to compile, (x + y) * 0.5 1.014: who has them does not need the code of copies.
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
+/// Rows of so many columns are read as they lie, if these stand a few elements apart, instead of copied. Measured, every
+/// second column of 16 and 1000 rows, 4 columns: 0.3 to 0.9 of the time of copies, over 16 0.4 to 1.08, float and double.
 inline constexpr std::ptrdiff_t least_spaced_columns = 4;
 
 /// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
