@@ -119,7 +119,8 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
 /// Rows of so many columns are read as they lie, if these stand a few elements apart, instead of copied. Measured, every
-/// second column of 16 and 1000 rows, 4 columns: 0.3 to 0.9 of the time of copies, over 16 0.4 to 1.08, float and double.
+/// second column of 16 and 1000 rows, float and double: 4 columns take 0.3 to 0.9 of the time of copies, more 0.3 to
+/// 1.08.
 inline constexpr std::ptrdiff_t least_spaced_columns = 4;
 
 /// Groups of more steps call vector functions of this cost, others have the code of each in their loop. Measured with
