@@ -122,7 +122,7 @@ TEST_CASE("what is read as it lies, and what is copied") {
     CHECK(reads_spaced(4, one_coordinate, noise<double, 2>({100, 4}, 1)));
     CHECK_FALSE(reads_spaced(5, one_coordinate, noise<float, 2>({100, 5}, 1)));
     CHECK_FALSE(reads_spaced(3, of_two_arrays, points, noise<float, 2>({100, 4}, 1))); // not all equally far apart
-    CHECK_FALSE(reads_spaced(3, one_coordinate, noise<std::uint8_t, 2>({100, 3}, 1)));
+    CHECK(reads_spaced(3, one_coordinate, noise<std::uint8_t, 2>({100, 3}, 1)) == (calque::simd::width == 16));
     CHECK_FALSE(reads_spaced(3, one_coordinate, noise<float, 2>({3, 3}, 1))); // too few
     auto const pooled = [](auto x) { return calque::max<1, 3>(reshape(x, 14, 2, 14, 2)); };
     CHECK(reads_spaced(2, pooled, noise<float, 2>({28, 28}, 1)));

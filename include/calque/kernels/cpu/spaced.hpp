@@ -19,9 +19,10 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-/// Whether kernels load elements of a type that stand a few apart: those of whole registers, where loads have masks.
+/// Whether kernels load elements of a type that stand a few apart: where loads have masks.
 constexpr bool has_spaced_loads(dtype type) {
-    return simd::width >= 8 && type != dtype::bool_ && size_of(type) >= 4;
+    bool const has_masks = simd::width == 16 || (simd::width == 8 && size_of(type) >= sizeof(float));
+    return has_masks && type != dtype::bool_ && !is_half_float(type);
 }
 
 namespace detail {
