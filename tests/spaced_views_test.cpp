@@ -2,7 +2,9 @@
 // Kernels that read elements which stand a few apart, as they lie: coordinates of points, every second column, pooling.
 #include "tensor_compare.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -181,5 +183,44 @@ TEST_CASE_TEMPLATE("pooling", T, float, double) {
             check_fused([](auto a) { return calque::max<1, 3>(a); }, equal_bits,
                         calque::with_shape<dyn, 3, dyn, 3>(noise<T, 4>({rows, 3, columns, 3}, 3)));
         }
+    }
+}
+
+TEST_CASE_TEMPLATE("pooling and folds of one coordinate, against loops", T, float, double) {
+    for (std::size_t const columns : {1u, 5u, 14u, 33u}) {
+        CAPTURE(columns);
+        std::size_t const rows = 6;
+        auto const image = noise<T, 4>({rows, 3, columns, 2}, 1);
+        auto pool = calque::function([](auto a) { return std::tuple{calque::max<1, 3>(a), calque::sum<1, 3>(a)}; });
+        auto const [largest, sums] = pool(calque::with_shape<dyn, 3, dyn, 2>(image));
+        bool are_equal = true;
+        double error = 0;
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t j = 0; j < columns; ++j) {
+                T most = image(i, 0, j, 0);
+                double sum = 0;
+                for (std::size_t k = 0; k < 6; ++k) {
+                    most = std::max(most, image(i, k / 2, j, k % 2));
+                    sum += static_cast<double>(image(i, k / 2, j, k % 2));
+                }
+                are_equal &= largest(i, j) == most;
+                error = std::max(error, std::abs(static_cast<double>(sums(i, j)) - sum));
+            }
+        }
+        CHECK(are_equal);
+        CHECK(error < 1e-5);
+
+        auto const points = noise<T, 2>({columns, 3}, 2);
+        auto fold =
+            calque::function([](auto p) { return std::tuple{calque::max(view(p, all(), 1)), sum(view(p, all(), 2))}; });
+        auto const [most, total] = fold(points);
+        T expected_most = points(0, 1);
+        double expected_total = 0;
+        for (std::size_t i = 0; i < columns; ++i) {
+            expected_most = std::max(expected_most, points(i, 1));
+            expected_total += static_cast<double>(points(i, 2));
+        }
+        CHECK(most == expected_most);
+        CHECK(std::abs(static_cast<double>(total) - expected_total) < 1e-4);
     }
 }
