@@ -5,11 +5,13 @@
 #include <calque/calque.hpp>
 #include <calque/eigen.hpp>
 
+#include <Eigen/Geometry>
 #include <unsupported/Eigen/CXX11/Tensor>
 
 #include <doctest/doctest.h>
 
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 namespace {
@@ -156,6 +158,24 @@ TEST_CASE("a product of matrices by columns is one by columns") {
     CHECK(rows == y);
     f.into(y, a, b.leftCols(1)); // a column lies by rows as well
     CHECK(y.isApprox(a * b.leftCols(1)));
+}
+
+TEST_CASE("coordinates of points that are columns") {
+    auto cross = calque::function([](auto p, auto q) {
+        auto const x = view(p, 0), y = view(p, 1), z = view(p, 2), u = view(q, 0), v = view(q, 1), w = view(q, 2);
+        return std::tuple{y * w - z * v, z * u - x * w, x * v - y * u};
+    });
+    for (Eigen::Index const n : {1, 3, 4, 5, 15, 16, 17, 33, 100}) {
+        CAPTURE(n);
+        Eigen::Matrix3Xd const p = Eigen::Matrix3Xd::Random(3, n), q = Eigen::Matrix3Xd::Random(3, n);
+        Eigen::ArrayXd x(n), y(n), z(n);
+        cross.into(std::tie(x, y, z), p, q);
+        bool are_close = true;
+        for (Eigen::Index i = 0; i < n; ++i) {
+            are_close &= (p.col(i).cross(q.col(i)) - Eigen::Vector3d(x(i), y(i), z(i))).norm() < 1e-12;
+        }
+        CHECK(are_close);
+    }
 }
 
 TEST_CASE("fixed sizes are static extents") {

@@ -25,8 +25,8 @@ struct graph_view {
     /// is the function's body).
     std::uint16_t entry = 0;
     node_id control = -1;
-    /// Whether some arguments lie by columns; outputs may then, too.
-    bool by_columns = false;
+    /// Which arguments lie by columns, as bits; if any, outputs may, too.
+    std::uint64_t by_columns = 0;
     user_operation const* const* user_operations = nullptr;
     int user_operation_count = 0;
 

@@ -379,7 +379,7 @@ private:
     /// in the array that is viewed or, where outputs may lie by columns, as in its transpose.
     constexpr bool is_written_through(node_id id, bool& is_reshaped) const {
         if (g_.is<graph::ops::transpose>(id)) {
-            return g_.by_columns && !is_reshaped;
+            return g_.by_columns != 0 && !is_reshaped;
         }
         is_reshaped |= !g_.is<graph::ops::squeeze>(id) && !g_.is<graph::ops::expand_dims>(id);
         return keeps_order(id);

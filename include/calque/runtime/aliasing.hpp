@@ -68,7 +68,7 @@ private:
     /// elements in one place of those are in one place here.
     static constexpr bool are_seen_alike(int read, int written, int output) {
         if (schedule.values[read].kind == graph::storage_kind::argument) {
-            return !Compiled::view().by_columns || written == output;
+            return Compiled::view().by_columns == 0 || written == output;
         }
         graph::node const& view = Compiled::optimized.nodes[schedule.values[read].node];
         graph::node const& result = Compiled::optimized.nodes[schedule.values[output].node];

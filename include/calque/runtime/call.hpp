@@ -287,7 +287,7 @@ private:
             for (int o = 0; o < output_count; ++o) {
                 int const written = aliases.written_value(o);
                 is_in_plan[o] = P::execution::keeps_orders &&
-                                (code::view().by_columns ? written >= 0 : written == schedule.outputs[o]);
+                                (code::view().by_columns != 0 ? written >= 0 : written == schedule.outputs[o]);
             }
         }
     };
@@ -517,7 +517,7 @@ private:
 
     void run_into_temporaries(plan const& p) {
         if (eager_runner_ != nullptr) { // the graph that the kernels run, so that results are theirs bit by bit
-            bool const is_what_runs = !p.is_interpreted && !code::view().by_columns;
+            bool const is_what_runs = !p.is_interpreted && code::view().by_columns == 0;
             run_by(eager_runner_, is_what_runs ? code::view() : P::traced::graph.view());
             return;
         }

@@ -69,7 +69,7 @@ public:
     static constexpr auto optimized = make_graph();
     static constexpr graph::graph_view view() {
         graph::graph_view g = optimized.view();
-        g.by_columns = reverses_axes;
+        g.by_columns = reverses_axes ? ByColumns : 0;
         return g;
     }
     static constexpr int argument_count = traced::argument_count;
@@ -136,7 +136,7 @@ public:
 
         /// What step `i` loads if the columns of views stand `apart`, with others that are loads in the same walk.
         static constexpr kernels::spaced_reads reads(int i, int apart, bool const* is_load) {
-            return reads_of(optimized.view(), schedule.view(), description, i, apart, is_load);
+            return reads_of(scheduled::view(), schedule.view(), description, i, apart, is_load);
         }
 
         /// Row programs: the rows of the space and the columns of each, as far as the compiler knows them.

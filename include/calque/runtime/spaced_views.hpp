@@ -29,30 +29,72 @@ struct sliced_view {
     }
 };
 
+/// Whether a stored value is an argument that lies by columns, as its type says.
+constexpr bool lies_by_columns(graph::graph_view const& g, graph::schedule_view const& s, int v) {
+    return s.values[v].kind == graph::storage_kind::argument && (g.by_columns >> s.values[v].argument & 1) != 0;
+}
+
+/// The axis of a stored value along which its elements are neighbours in memory, if there is one.
+constexpr int unit_axis(graph::graph_view const& g, graph::schedule_view const& s, int v) {
+    graph::node const& n = g[s.values[v].node];
+    int axis = g.shape(s.values[v].node).rank - 1;
+    if (s.values[v].kind == graph::storage_kind::view && n.op == graph::code_of<graph::ops::transpose>) {
+        int const unit = unit_axis(g, s, s.values[v].source);
+        while (axis > 0 && graph::permuted(n.attribute, axis) != unit) {
+            --axis;
+        }
+    }
+    return lies_by_columns(g, s, v) ? 0 : axis;
+}
+
 } // namespace detail
 
 /// How far apart the columns of a view may stand, as bits, if they are a few elements apart: it, or what it is a view
-/// of, has every second one, say, or one column of rows that are no longer than that.
+/// of, has every second one, say, or one column of rows that are no longer than that, or it is the transpose of such
+/// rows.
 constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_view const& s, int v) {
-    bool is_column = false;
-    for (; s.values[v].kind == graph::storage_kind::view; v = s.values[v].source) {
-        graph::node const& n = g[s.values[v].node];
-        int const last = g.shape(g.input(n, 0)).rank - 1;
-        if (n.op == graph::code_of<graph::ops::squeeze>) {
-            is_column |= graph::contains(n.attribute, last);
-        } else if (n.op == graph::code_of<graph::ops::slice>) {
-            graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);
-            is_column |= g.shapes[lists.stops][last] == g.shapes[lists.starts][last] + 1;
-            extent_t const apart = is_column ? g.shape(g.input(n, 0))[last] : g.shapes[lists.steps][last];
-            constexpr unsigned all = (2u << kernels::most_apart) - 4;
-            if (apart == dyn) { // rows have the column that is wanted
-                extent_t const first = g.shapes[lists.starts][last];
-                return first < 0 ? all : first < kernels::most_apart ? all & ~((2u << first) - 1) : 0;
+    using namespace graph;
+    constexpr unsigned all = (2u << kernels::most_apart) - 4;
+    int axis = g.shape(s.values[v].node).rank - 1; // whose elements are columns
+    extent_t apart = 1;                            // of those of what the views are of
+    extent_t first = 0;                            // of the columns of its rows, the one that is viewed
+    bool is_turned = false;
+    for (; s.values[v].kind == storage_kind::view; v = s.values[v].source) {
+        node const& n = g[s.values[v].node];
+        if (n.op == code_of<ops::squeeze>) {
+            for (int k = 0; k <= axis; ++k) {
+                axis += graph::contains(n.attribute, k) ? 1 : 0;
             }
-            return apart <= kernels::most_apart ? all & 1u << apart : 0;
+        } else if (n.op == code_of<ops::slice>) {
+            slice_lists const lists = slice_lists::unpack(n.attribute);
+            int const last = g.shapes[lists.starts].rank - 1;
+            while (axis > 0 && g.shapes[lists.stops][axis] == g.shapes[lists.starts][axis] + 1) {
+                --axis; // one element
+            }
+            first = axis == last ? 0 : g.shapes[lists.starts][last];
+            apart *= g.shapes[lists.steps][axis];
+        } else if (n.op == code_of<ops::transpose>) {
+            is_turned = true;
+            axis = permuted(n.attribute, axis);
+        } else {
+            break;
         }
     }
-    return 0;
+    shape const& rows = g.shape(s.values[v].node);
+    if (detail::lies_by_columns(g, s, v)) {
+        for (int k = 0; k < axis && apart <= kernels::most_apart; ++k) {
+            apart = rows[k] == dyn ? kernels::most_apart + 1 : apart * rows[k];
+        }
+        axis = rows.rank;
+    }
+    for (int k = axis + 1; k < rows.rank; ++k) {
+        if (rows[k] == dyn) { // rows have the column that is wanted
+            bool const may = !is_turned && apart == 1 && k == rows.rank - 1 && first < kernels::most_apart;
+            return !may ? 0 : first < 0 ? all : all & ~((2u << first) - 1);
+        }
+        apart *= rows[k];
+    }
+    return apart > 1 && apart <= kernels::most_apart ? 1u << apart : 0;
 }
 
 /// How far apart all such leaves of a group may stand that gets kernels for them.
@@ -82,16 +124,17 @@ constexpr std::ptrdiff_t distance_of_neighbours(graph::graph_view const& g, grap
     }
     auto const lists_of = [&](int v) { return graph::slice_lists::unpack(g[s.values[v].node].attribute); };
     graph::slice_lists const x = lists_of(first.value), y = lists_of(second.value);
-    int const last = g.shapes[x.starts].rank - 1;
-    for (int axis = 0; axis < last; ++axis) {
-        if (g.shapes[x.starts][axis] != g.shapes[y.starts][axis] ||
-            g.shapes[x.stops][axis] != g.shapes[y.stops][axis] || g.shapes[x.steps][axis] != g.shapes[y.steps][axis]) {
+    int const unit = detail::unit_axis(g, s, s.values[first.value].source);
+    for (int axis = 0; axis < g.shapes[x.starts].rank; ++axis) {
+        bool const is_unit = axis == unit;
+        if (g.shapes[x.steps][axis] != g.shapes[y.steps][axis] ||
+            (!is_unit && (g.shapes[x.starts][axis] != g.shapes[y.starts][axis] ||
+                          g.shapes[x.stops][axis] != g.shapes[y.stops][axis]))) {
             return -1;
         }
     }
-    extent_t const from = g.shapes[x.starts][last], to = g.shapes[y.starts][last];
-    bool const is_block = from >= 0 && to >= from && from / apart == to / apart;
-    return is_block && g.shapes[x.steps][last] == g.shapes[y.steps][last] ? to - from : -1;
+    extent_t const from = g.shapes[x.starts][unit], to = g.shapes[y.starts][unit];
+    return from >= 0 && to >= from && from / apart == to / apart ? to - from : -1;
 }
 
 /// What step `i` of a group loads if columns stand `apart`: of the steps that are loads the first one that loads one of
