@@ -396,12 +396,10 @@ private:
             axis_set wide = 0;
             int narrow_axis = 0;
             for (int axis = 0; axis < to_.shape(to_.input(in[0], 0)).rank; ++axis) {
-                // A dropped axis behind a folded one is folded with it: else what is one row would be many of a column.
-                bool const is_folded = graph::contains(dropped, axis)
-                                           ? axis > 0 && graph::contains(wide, axis - 1)
-                                           : graph::contains(n.attribute, narrow_axis);
-                wide |= is_folded ? axis_set{1} << axis : 0;
-                narrow_axis += graph::contains(dropped, axis) ? 0 : 1;
+                if (!graph::contains(dropped, axis)) {
+                    wide |= graph::contains(n.attribute, narrow_axis) ? axis_set{1} << axis : 0;
+                    ++narrow_axis;
+                }
             }
             return squeeze(at(reduce(n.op, to_.input(in[0], 0), wide)), dropped).id;
         }
