@@ -115,6 +115,8 @@ TEST_CASE_TEMPLATE("coordinates", T, float, double) {
     check_fused(first_and_last, equal_bits, xt::xtensor_fixed<T, xt::xshape<70, 3>>(noise<T, 2>({70, 3}, 1)));
     for (std::size_t const n : {3u, 4u, 17u, 100u}) {
         CAPTURE(n);
+        auto const wide = noise<T, 2>({n, 4}, 6); // of which the columns of a view are no neighbours
+        check_fused(of_two_arrays, equal_bits, xt::view(wide, xt::all(), xt::range(0, 4, 2)), noise<T, 2>({n, 4}, 7));
         auto const p = noise<T, 2>({n, 3}, 4);
         check_fused([](auto a, auto b) { return transpose(a) * b - view(transpose(a), 1); }, equal_bits,
                     calque::with_shape<dyn, 3>(p), noise<T, 2>({3, n}, 5));

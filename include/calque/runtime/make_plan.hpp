@@ -6,6 +6,7 @@
 #include <calque/runtime/iteration.hpp>
 #include <calque/runtime/memory.hpp>
 #include <calque/runtime/plan_needs.hpp>
+#include <calque/runtime/spaced_views.hpp>
 
 #include <utility>
 
@@ -418,7 +419,8 @@ private:
                 units[i] != 0 && unit != 1) {
                 bool const has_loads = unit > 1 && unit <= kernels::most_apart && (in_.spacings(k) >> unit & 1) != 0 &&
                                        kernels::has_spaced_loads(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
-                suit = suit && has_loads && (!spaced.any() || unit == spaced.apart);
+                suit = suit && has_loads && has_neighbours(in_.schedule.leaves[x.first_leaf + i]) &&
+                       (!spaced.any() || unit == spaced.apart);
                 spaced.leaves |= std::uint64_t{1} << i;
                 spaced.apart = static_cast<int>(unit);
             }
@@ -434,6 +436,17 @@ private:
             units[i] = (spaced.leaves >> i & 1) != 0 ? spaced.apart : units[i];
         }
         return spaced;
+    }
+
+    /// Whether slices of what the stored value `v` is a slice of lie as the compiler takes for granted that finds which
+    /// are neighbours: an argument may be a view whose own elements stand apart.
+    constexpr bool has_neighbours(int v) const {
+        detail::sliced_view const view = detail::sliced_view::of(in_.g, in_.schedule, v);
+        if (view.value < 0) {
+            return true; // it shares no loads
+        }
+        int const source = stored(view.value).source;
+        return out_.values[source].steps[detail::unit_axis(in_.g, in_.schedule, source)] == 1;
     }
 
     /// Whether copies without gaps, in which several rows are one, cost elementwise work less than what each row costs
