@@ -6,6 +6,9 @@
 #include <calque/graph/graph.hpp>
 #include <calque/graph/schedule.hpp>
 #include <calque/kernels/cpu/spaced.hpp>
+#include <calque/kernels/cpu/spaced_leaves.hpp>
+
+#include <algorithm>
 
 namespace calque {
 inline namespace v0 {

@@ -698,8 +698,7 @@ private:
                 column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
-                auto const* const array = static_cast<step_element<Group, model> const*>(row.leaves[leaf]);
-                auto const* const from = array + j;
+                auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
                 if constexpr (is_spaced && has_spaced_loads(s.type)) {
                     load_neighbours<Phase, Masked, model>(column, row, step, j, n);
                 } else if constexpr (requires { Row::aligned_leaf; }) {

@@ -5,8 +5,8 @@
 // coordinates of points are read once.
 #pragma once
 
+#include <calque/core/dtype.hpp>
 #include <calque/core/shape.hpp>
-#include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
