@@ -2,6 +2,7 @@
 // Elementwise kernels on every length, layout and broadcast: the interpreter's bits.
 #include "tensor_compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <tuple>
@@ -249,6 +250,39 @@ TEST_CASE("many rows of a few columns, of which some operands have one") {
     xtensor<float, 3> const expected = calque::function(affine)(pixels, color, color);
     calque::function(affine).into(pixels, pixels, color, color);
     CHECK(pixels == expected);
+}
+
+TEST_CASE("many rows of a few columns that begin anywhere in a cache line") {
+    auto const f = calque::function([](auto x, auto less, auto more) { return x - less + more; });
+    auto const check = [&]<class T>(T, std::size_t rows, std::size_t columns, std::size_t place) {
+        CAPTURE(rows);
+        CAPTURE(columns);
+        CAPTURE(place);
+        xtensor<T, 2> const x = noise<T, 2>({rows, columns}, 1);
+        xtensor<T, 1> const less = noise<T, 1>({columns}, 2), more = noise<T, 1>({columns}, 3);
+        constexpr T untouched = -77;
+        std::vector<T> memory(rows * columns + 2 * 16, untouched);
+        auto const begin = memory.begin() + static_cast<std::ptrdiff_t>(place);
+        auto const end = begin + static_cast<std::ptrdiff_t>(rows * columns);
+        auto matrix = xt::adapt(&*begin, rows * columns, xt::no_ownership(), std::array{rows, columns});
+        xtensor<T, 2> const expected = x - less + more;
+        f.into(matrix, x, less, more);
+        CHECK(xtensor<T, 2>(matrix) == expected);
+        std::copy(x.begin(), x.end(), begin);
+        f.into(matrix, matrix, less, more); // in place
+        CHECK(xtensor<T, 2>(matrix) == expected);
+        bool const is_around_untouched = std::count(memory.begin(), begin, untouched) == begin - memory.begin() &&
+                                         std::count(end, memory.end(), untouched) == memory.end() - end;
+        CHECK(is_around_untouched);
+    };
+    for (std::size_t const rows : {96u, 128u, 131u, 500u}) {
+        for (std::size_t const columns : {1u, 2u, 3u, 7u, 11u, 16u, 33u, 64u, 129u}) {
+            for (std::size_t place = 0; place < 16; ++place) {
+                check(0.f, rows, columns, place);
+                check(0., rows, columns, place);
+            }
+        }
+    }
 }
 
 TEST_CASE("broadcasts of static and named extents") {

@@ -66,6 +66,17 @@ public:
         }
     }
 
+    /// How many columns of a row should run by themselves, so that rows of whole registers from there on, of together so
+    /// many elements, store at multiples of a register.
+    static constexpr std::ptrdiff_t columns_before_aligned(arguments const& row, std::ptrdiff_t elements) {
+        if constexpr (aligns_stores_of_rows<0>()) {
+            if (elements >= thresholds::least_elements_of_aligned_joined_rows) {
+                return count_unaligned<0>(row);
+            }
+        }
+        return 0;
+    }
+
 private:
     using row_registers = step_registers<Group, 1>;
 
@@ -396,15 +407,22 @@ private:
         return simd::width * sizeof(float) > 16 && !Broadcasts && only_moves<Phase>();
     }
 
-    /// Runs the first columns of a phase, so that what it stores is aligned from there on. Returns where it ended.
+    /// How many columns of a phase there are before what it stores is aligned.
+    template <int Phase>
+    static CALQUE_INLINE int count_unaligned(arguments const& row) {
+        constexpr int stored = program::template stores<Phase>.at[0];
+        if constexpr (plan.stored_in[stored] != Phase) {
+            return 0;
+        } else {
+            using T = step_element<Group, stored>;
+            return simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
+        }
+    }
+
+    /// Runs these columns. Returns where it ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_unaligned(arguments const& row) {
-        constexpr int stored = program::template stores<Phase>.at[0];
-        if (plan.stored_in[stored] != Phase) {
-            return 0;
-        }
-        using T = step_element<Group, stored>;
-        int const unaligned = simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
+        int const unaligned = count_unaligned<Phase>(row);
         if (unaligned != 0) {
             step_registers<Group, 1> narrow;
             run_block<Phase, true>(narrow, row, 0, unaligned);
@@ -490,14 +508,9 @@ private:
     template <int Phase, int U>
     CALQUE_INLINE void run_aligned(step_registers<Group, U>& wide, arguments const& row) {
         constexpr std::ptrdiff_t block = U * simd::width;
-        constexpr int stored = program::template stores<Phase>.at[0];
-        using T = step_element<Group, stored>;
         step_registers<Group, 1> narrow;
         std::ptrdiff_t j = 0;
-        std::ptrdiff_t end = 0;
-        if (columns_ >= thresholds::least_columns_in_lines && plan.stored_in[stored] == Phase) {
-            end = simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
-        }
+        std::ptrdiff_t end = columns_ >= thresholds::least_columns_in_lines ? count_unaligned<Phase>(row) : 0;
         for (;;) {
             CALQUE_ROLLED
             for (; j < end; j += simd::width) {

@@ -3,6 +3,7 @@
 // what each has once is in the lanes of a register.
 #pragma once
 
+#include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
@@ -76,6 +77,13 @@ constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t column
     return result;
 }
 
+/// Of `rows` rows, how many joined ones there are behind `front` elements.
+constexpr std::ptrdiff_t count_joined(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t at_once,
+                                      std::ptrdiff_t front) {
+    bool const lacks_some = (rows & (at_once - 1)) * columns < front;
+    return (rows >> std::countr_zero(static_cast<std::size_t>(at_once))) - lacks_some;
+}
+
 /// The first `bytes` bytes from `from`, again and again until there are `all`.
 inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std::size_t all) {
     std::memcpy(to, from, bytes);
@@ -85,13 +93,16 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 }
 
 /// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
-/// Returns how many rows are one; 0 if they cannot be joined. `memory`: `thresholds::bytes_of_repeated_rows`.
+/// Returns how many rows are one; 0 if they cannot be joined. `front`: so many elements will run before the joined rows,
+/// which all arrays are then moved by; 0 if they are no good. `memory`: `thresholds::bytes_of_repeated_rows`, aligned to
+/// a line.
 ///
 /// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
                                                 std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
-                                                argument_arrays whole, argument_arrays rest, std::byte* memory,
-                                                row_places& places) {
+                                                std::ptrdiff_t& front, argument_arrays whole, argument_arrays rest,
+                                                std::byte* memory, row_places& places) {
+    constexpr auto line = static_cast<std::ptrdiff_t>(simd::line_bytes);
     auto const is_once_a_row = [&](joined_array const& x) {
         return !x.is_result && (!x.varies_along_columns || (whole.broadcast_leaves >> x.number & 1) != 0);
     };
@@ -121,13 +132,17 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
     if (once_bytes != 0 && !places.fill(at_once, columns, once_bytes)) {
         return 0;
     }
+    if (once_bytes != 0 || at_once * columns % simd::width != 0) {
+        front = 0;
+    }
     for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
         bool const is_once = is_once_a_row(*x);
         std::ptrdiff_t const elements = is_once ? 1 : columns; // of a row
-        std::ptrdiff_t const behind = (rows & -at_once) * elements * x->element_bytes;
         std::ptrdiff_t& stride = x->is_result ? whole.result_row_strides[x->number] : whole.leaf_row_strides[x->number];
         if (!is_once && is_repeated(*x)) {
-            std::ptrdiff_t const bytes = at_once * columns * x->element_bytes;
+            std::ptrdiff_t const bytes_before = front * x->element_bytes;
+            std::ptrdiff_t const bytes = bytes_before + at_once * columns * x->element_bytes;
+            memory += -(reinterpret_cast<std::intptr_t>(memory) + bytes_before) & (line - 1);
             repeat_bytes(whole.leaves[x->number], static_cast<std::size_t>(columns * x->element_bytes), memory,
                          static_cast<std::size_t>(bytes));
             whole.leaves[x->number] = rest.leaves[x->number] = memory;
@@ -138,6 +153,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
             return 0;
         }
         stride = at_once * elements;
+        std::ptrdiff_t const behind = count_joined(rows, columns, at_once, front) * stride * x->element_bytes;
         if (x->is_result) {
             rest.results[x->number] = static_cast<std::byte*>(rest.results[x->number]) + behind;
         } else {
@@ -186,15 +202,16 @@ public:
     }
 
     /// `wanted`: how many columns the joined rows should have, about: they have no more than that, or than the given
-    /// ones times `simd::width`.
-    CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted)
-        : whole(a), rest(a),
-          at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, detail::argument_arrays(whole),
-                                    detail::argument_arrays(rest), memory_, places_)) {}
+    /// ones times `simd::width`. `before`: how many elements should run before them.
+    CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted,
+                              std::ptrdiff_t before = 0)
+        : whole(a), rest(a), front(before),
+          at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, front,
+                                    detail::argument_arrays(whole), detail::argument_arrays(rest), memory_, places_)) {}
 
-    /// Of so many rows, the joined ones, and how many remain behind them.
-    CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows) const {
-        return rows >> std::countr_zero(static_cast<std::size_t>(at_once));
+    /// Of so many rows, the joined ones, and how many remain behind them if nothing runs before.
+    CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
+        return detail::count_joined(rows, columns, at_once, front);
     }
     CALQUE_INLINE std::ptrdiff_t rows_of_rest(std::ptrdiff_t rows) const { return rows & (at_once - 1); }
 
@@ -202,6 +219,7 @@ public:
 
     arguments whole;
     arguments rest;               // as the given ones, or as one row: what is repeated is so here too
+    std::ptrdiff_t front;         // elements to run before, by which both are not moved yet
     std::ptrdiff_t const at_once; // the rows that are one, a power of two; 0 if they cannot be joined
 
 private:
@@ -225,7 +243,8 @@ private:
     static constexpr array_list arrays{};
 
     row_places places_;
-    alignas(64) std::byte memory_[thresholds::bytes_of_repeated_rows];
+    static constexpr std::size_t bytes_around = 3 * simd::line_bytes; // each repeated row has so many more at most
+    alignas(64) std::byte memory_[thresholds::bytes_of_repeated_rows + arrays.count * bytes_around];
 };
 
 } // namespace kernels

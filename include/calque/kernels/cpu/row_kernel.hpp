@@ -176,21 +176,29 @@ private:
     /// `HasPlaces`: rows may have something once. False if they cannot be joined.
     template <bool HasPlaces>
     static CALQUE_NOINLINE bool run_joined(contiguous_arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        joined_rows<Group> const joined(a, rows, columns, thresholds::columns_of_joined_rows);
+        std::ptrdiff_t const before = HasPlaces ? 0 : long_rows::columns_before_aligned(a, rows * columns);
+        joined_rows<Group> joined(a, rows, columns, thresholds::columns_of_joined_rows, before);
         if (joined.at_once == 0) {
             return false;
         }
-        auto const run = [&](contiguous_arguments const& of, std::ptrdiff_t count, std::ptrdiff_t rows_in_one) {
+        auto const run = [&](contiguous_arguments const& of, std::ptrdiff_t count, std::ptrdiff_t rows_in_one,
+                             std::ptrdiff_t columns_before = 0) {
             if constexpr (HasPlaces) {
                 using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
                 kernel::run({of, rows_in_one, joined.places().words()}, count, rows_in_one * columns);
             } else {
-                long_rows::run(of, count, rows_in_one * columns);
+                long_rows::run(of, count, rows_in_one * columns - columns_before);
             }
         };
-        run(joined.whole, joined.rows_of_whole(rows), joined.at_once);
-        if (std::ptrdiff_t const rest = joined.rows_of_rest(rows); rest != 0) {
-            run(joined.rest, 1, rest);
+        if (joined.front != 0) {
+            long_rows::run(joined.whole, 1, joined.front);
+            move_to_column<Group>(joined.whole, joined.front);
+            move_to_column<Group>(joined.rest, joined.front);
+        }
+        std::ptrdiff_t const whole = joined.rows_of_whole(rows, columns);
+        run(joined.whole, whole, joined.at_once);
+        if (std::ptrdiff_t const rest = rows - whole * joined.at_once; rest != 0) {
+            run(joined.rest, 1, rest, joined.front);
         }
         return true;
     }
