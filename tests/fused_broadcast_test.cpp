@@ -111,6 +111,30 @@ TEST_CASE("broadcasts of dynamic extents, some of which are 1") {
     }
 }
 
+TEST_CASE("arrays that meet only behind what reads them") {
+    auto const gradient = [](auto x, auto y) {
+        return calque::grad([](auto a, auto b) { return calque::sum(b * calque::softmax<-1>(a)); })(x, y);
+    };
+    auto const sums = [](auto x, auto y) {
+        auto const z = y / calque::sum<-1>(square(x) + 1.f, calque::keepdims);
+        return std::tuple{calque::sum<-1>(z * z), x * y - z, calque::max<-1>(x)};
+    };
+    for (std::size_t const rows : {1u, 3u, 40u}) {
+        for (std::size_t const columns : {1u, 17u, 130u}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            xtensor<float, 2> const x = noise<float, 2>({rows, columns}, 1), y = noise<float, 2>({rows, columns}, 2);
+            xtensor<float, 2> const row = noise<float, 2>({1, columns}, 3), column = noise<float, 2>({rows, 1}, 4);
+            xtensor<float, 2> const one = noise<float, 2>({1, 1}, 5);
+            for (auto const* other : {&y, &row, &column, &one}) {
+                check_fused(gradient, tests::closeness{32, 10}, x, *other);
+                check_fused(sums, tests::closeness{32, 10}, x, *other);
+                check_fused(sums, tests::closeness{32, 10}, *other, x);
+            }
+        }
+    }
+}
+
 TEST_CASE("operands of which only the call knows that they have one element a row are not copied") {
     for (std::size_t const columns : {2u, 16u, 33u, 64u, 130u}) {
         CAPTURE(columns);

@@ -33,6 +33,16 @@ TEST_CASE("a schedule says what each kernel fuses, what it keeps, and whom it st
     CHECK(text == documents::blocks(documents::read("docs/kernels.md"), "text").at(0));
 }
 
+TEST_CASE("arrays whose extents turn out to be equal are one kernel, wherever they do") {
+    auto const gradient = [](auto x, auto y) {
+        return calque::grad([](auto a, auto b) { return calque::sum(b * calque::softmax<-1>(a)); })(x, y);
+    };
+    std::string const text = calque::trace<spec<float, dyn, dyn>, spec<float, dyn, dyn>>(gradient).schedule();
+    CAPTURE(text);
+    CHECK(text.find("kernel 1") == std::string::npos); // y / sum comes before what multiplies both
+    CHECK(text.find("kernel 0") != std::string::npos);
+}
+
 TEST_CASE("a schedule says why a value is stored between kernels") {
     SUBCASE("it is expensive") {
         auto const text = calque::trace<spec<float, dyn, dyn>>([](auto x) {

@@ -42,10 +42,10 @@ public:
           same_extents_(unset, g.node_count), costs_(unset, g.node_count), repeated_(unset, g.node_count) {
         places_.push_back({});
         find_kinds();
+        find_same_extents();
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g.nodes[id];
-            same_extents_.at[id] = id;
             costs_.at[id] = cost_of(id, n);
             repeated_.at[id] = is_repeated(id, n);
             place_numbers_.at[id] = repeated_.at[id] ? nowhere : find_place(id, n);
@@ -107,6 +107,18 @@ private:
         }
         for (int i = 0; i < g_.shape_count; ++i) {
             unnamed_.at[i] = has_unnamed(g_.shapes[i]);
+        }
+    }
+
+    /// Which nodes meet, wherever they do: what reads two arrays may come before what tells that they have the same
+    /// extents, in a gradient say.
+    constexpr void find_same_extents() {
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            same_extents_.at[id] = id;
+            node const& n = g_.nodes[id];
+            if (kinds_.at[id] == op_kind::elementwise && unnamed_.at[n.shape]) {
+                anchor_of(id, n);
+            }
         }
     }
 
@@ -200,7 +212,7 @@ private:
                 highest = p.level;
             }
         }
-        node_id const anchor = unnamed_.at[n.shape] ? anchor_of(id, n) : -1;
+        node_id const anchor = unnamed_.at[n.shape] ? same_extents(id) : -1;
         if (highest >= from_others) {
             int const joined = common != several ? may_join(places_.at[common], n) ? common : nowhere
                                                  : place_with_inputs(id, n, highest);
