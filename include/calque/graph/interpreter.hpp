@@ -20,14 +20,17 @@
 
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace calque {
 inline namespace v0 {
 namespace graph {
 
-/// Runs graphs. `Engine` has a type `vector<T>` that functors are applied to, `vector<T> load(T const*)` of one element
-/// and `void store(vector<T>, T*)`; if it has `observe(graph, node, tensor)`, it sees each result. `Uses` bounds what
-/// is compiled: `used_by<G>` suffices for one graph.
+/// Runs graphs. `Engine` has a type `vector<T>` of `width` elements (16 at most) that functors are applied to,
+/// `vector<T> load(T const*)` and `void store(vector<T>, T*)` of all and `load_one` and `store_one` of the first; if it
+/// has `observe(graph, node, tensor)`, it sees each result. `Uses` bounds what is compiled: `used_by<G>` suffices for
+/// one graph.
 template <class Engine, class Uses = everything>
 class interpreter {
 public:
@@ -36,7 +39,7 @@ public:
     /// Throws `shape_error` if the shapes of the arguments do not suit, `dtype_error` if a dtype is not the declared
     /// one.
     static void run(graph_view const& g, tensor const* arguments, tensor* outputs) {
-        execution x{g, infer(g, arguments), arguments, find_read(g), {}, {}};
+        execution x{g, infer(g, arguments), arguments, find_read(g), find_last_reads(g), {}, {}, {}};
         x.values.resize(g.node_count);
         x.returned.resize(g.node_count);
         for (node_id id = 0; id < g.node_count; ++id) {
@@ -56,8 +59,10 @@ private:
         sequence<shape> shapes;
         tensor const* arguments;
         sequence<bool> read;                        // by node: whether outputs depend on its elements
+        sequence<node_id> last_reads;               // by node: which one does last
         sequence<tensor> values;                    // by node
         sequence<detail::control_results> returned; // by node: of branches and loops
+        std::vector<std::vector<std::byte>> spare;  // memory
 
         tensor& value(node_id id) { return values[id]; }
     };
@@ -85,8 +90,54 @@ private:
                 if constexpr (requires { Engine::observe(x.g, id, x.value(id)); }) {
                     Engine::observe(x.g, id, x.value(id));
                 }
+                if constexpr (!uses_control) { // else a body may run again
+                    release_inputs(x, id);
+                }
             }
         }
+    }
+
+    /// By node: which one reads it last. Outputs are read behind all.
+    static sequence<node_id> find_last_reads(graph_view const& g) {
+        sequence<node_id> last(g.node_count);
+        for (node_id id = 0; id < g.node_count; ++id) {
+            for (int k = 0; k < g[id].input_count; ++k) {
+                last[g.input(g[id], k)] = id;
+            }
+        }
+        for (int i = 0; i < g.output_count; ++i) {
+            last[g.outputs[i]] = g.node_count;
+        }
+        return last;
+    }
+
+    /// Spares the memory of what nothing reads behind a node: that of a large array is anything but free to get.
+    static void release_inputs(execution& x, node_id id) {
+        for (int k = 0; k < x.g[id].input_count; ++k) {
+            std::vector<std::byte>& elements = x.value(x.g.input(x.g[id], k)).data;
+            if (x.last_reads[x.g.input(x.g[id], k)] == id && !elements.empty()) {
+                x.spare.push_back(std::move(elements));
+                elements.clear();
+            }
+        }
+    }
+
+    /// Zeros, in spare memory if there is some of about that size.
+    static tensor make_tensor(execution& x, dtype type, shape const& extents) {
+        std::size_t const bytes = static_cast<std::size_t>(extents.size()) * size_of(type);
+        for (std::vector<std::byte>& spare : x.spare) {
+            if (spare.capacity() >= bytes && spare.capacity() / 2 <= bytes) {
+                tensor t;
+                t.type = type;
+                t.extents = extents;
+                t.data = std::move(spare);
+                t.data.assign(bytes, std::byte{});
+                spare = std::move(x.spare.back());
+                x.spare.pop_back();
+                return t;
+            }
+        }
+        return tensor(type, extents);
     }
 
     static void run_at(execution& x, node_id id) {
@@ -103,7 +154,7 @@ private:
             result = x.value(x.g.input(n, 0));
             return;
         }
-        result = tensor(n.type, x.shapes[id]);
+        result = make_tensor(x, n.type, x.shapes[id]);
         if (!x.read[id]) {
             return;
         }
@@ -179,8 +230,8 @@ private:
         } else if constexpr (std::is_same_v<Op, ops::random_bits>) {
             run_random_bits(s);
         } else if constexpr (Op::kind == op_kind::elementwise) {
-            auto const fn = detail::find_element_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);
-            detail::run_elementwise(fn, s.inputs, s.n.input_count, s.result);
+            auto const fn = detail::find_vector_function<Engine, Uses, Op>(operand_type<Op>(s), s.n.type);
+            detail::run_elementwise(fn, Engine::width, s.inputs, s.n.input_count, s.result);
         } else if constexpr (Op::kind == op_kind::reduction) {
             run_reduction<Op>(s);
         } else if constexpr (Op::kind == op_kind::source) {

@@ -43,7 +43,18 @@ void run_sum(tensor const& x, tensor& y) {
     wide_sums<T> sums(y);
     placement const to = broadcast_placement(y.extents, x.extents);
     T const* element = x.as<T>();
-    for_each_index(x.extents, [&](shape const& index) { sums[to(index)] += static_cast<wide_t<T>>(*element++); });
+    extent_t const step = to.along_row(x.extents);
+    for_each_row(x.extents, [&](shape const& index, extent_t n) {
+        wide_t<T>* const first = &sums[to(index)];
+        wide_t<T> total = *first;
+        for (extent_t i = 0; i < n; ++i) {
+            wide_t<T>& its = step == 0 ? total : first[i * step];
+            its += static_cast<wide_t<T>>(*element++);
+        }
+        if (step == 0) {
+            *first = total;
+        }
+    });
     sums.round();
 }
 
@@ -55,9 +66,19 @@ void run_fold(tensor const& x, tensor& y) {
     }
     placement const to = broadcast_placement(y.extents, x.extents);
     T const* element = x.as<T>();
-    for_each_index(x.extents, [&](shape const& index) {
-        T* const total = y.as<T>() + to(index);
-        Engine::store(Op::combine(Engine::load(static_cast<T const*>(total)), Engine::load(element++)), total);
+    extent_t const step = to.along_row(x.extents);
+    for_each_row(x.extents, [&](shape const& index, extent_t n) {
+        T* const first = y.as<T>() + to(index);
+        auto total = Engine::load_one(static_cast<T const*>(first));
+        for (extent_t i = 0; i < n; ++i) {
+            if (step != 0) {
+                total = Engine::load_one(static_cast<T const*>(first + i * step));
+            }
+            total = Op::combine(total, Engine::load_one(element++));
+            if (step != 0 || i + 1 == n) {
+                Engine::store_one(total, first + i * step);
+            }
+        }
     });
 }
 

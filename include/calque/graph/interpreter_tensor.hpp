@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace calque {
@@ -63,6 +64,18 @@ void for_each_index(shape const& s, Fn fn) {
     }
 }
 
+/// Calls `fn(index, n)` for every row of an array of shape `s`, in order: where its `n` elements along the last axis
+/// begin. Without axes there is one element.
+template <class Fn>
+void for_each_row(shape const& s, Fn fn) {
+    shape rows = s;
+    extent_t const n = s.rank == 0 ? 1 : s[s.rank - 1];
+    if (s.rank != 0) {
+        rows[s.rank - 1] = n == 0 ? 0 : 1;
+    }
+    for_each_index(rows, [&](shape const& index) { fn(index, n); });
+}
+
 /// Where the elements of a part of an array lie: element `index` is at `offset` + the sum of index[axis] * step[axis].
 struct placement {
     extent_t offset = 0;
@@ -75,6 +88,9 @@ struct placement {
         }
         return at;
     }
+
+    /// From each element of a row to the next one.
+    extent_t along_row(shape const& s) const { return s.rank == 0 ? 0 : step[s.rank - 1]; }
 };
 
 /// The elements of an array of shape `from`, seen under the shape `to` to which it broadcasts.
@@ -87,13 +103,34 @@ inline placement broadcast_placement(shape const& from, shape const& to) {
     return p;
 }
 
+/// Copies `n` elements of `size` bytes (1, 2, 4 or 8), which stand so many elements apart.
+inline void copy_row(std::byte const* from, extent_t from_step, std::byte* to, extent_t to_step, extent_t n,
+                     std::size_t size) {
+    if (from_step == 1 && to_step == 1) {
+        std::memcpy(to, from, static_cast<std::size_t>(n) * size);
+        return;
+    }
+    auto const copy = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size> bytes) {
+        for (extent_t i = 0; i < n; ++i) {
+            std::memcpy(to + i * to_step * extent_t(Size), from + i * from_step * extent_t(Size), bytes);
+        }
+    };
+    switch (size) {
+    case 1: copy(std::integral_constant<std::size_t, 1>{}); break;
+    case 2: copy(std::integral_constant<std::size_t, 2>{}); break;
+    case 4: copy(std::integral_constant<std::size_t, 4>{}); break;
+    default: copy(std::integral_constant<std::size_t, 8>{});
+    }
+}
+
 /// y[index] = x[from(index)], for all of y.
 inline void gather(tensor const& x, placement const& from, tensor& y) {
     std::size_t const size = size_of(y.type);
     std::byte* to = y.data.data();
-    for_each_index(y.extents, [&](shape const& index) {
-        std::memcpy(to, x.data.data() + static_cast<std::size_t>(from(index)) * size, size);
-        to += size;
+    for_each_row(y.extents, [&](shape const& index, extent_t n) {
+        std::byte const* const first = x.data.data() + static_cast<std::size_t>(from(index)) * size;
+        copy_row(first, from.along_row(y.extents), to, 1, n, size);
+        to += static_cast<std::size_t>(n) * size;
     });
 }
 
@@ -101,9 +138,10 @@ inline void gather(tensor const& x, placement const& from, tensor& y) {
 inline void scatter(tensor const& x, placement const& to, tensor& y) {
     std::size_t const size = size_of(y.type);
     std::byte const* from = x.data.data();
-    for_each_index(x.extents, [&](shape const& index) {
-        std::memcpy(y.data.data() + static_cast<std::size_t>(to(index)) * size, from, size);
-        from += size;
+    for_each_row(x.extents, [&](shape const& index, extent_t n) {
+        std::byte* const first = y.data.data() + static_cast<std::size_t>(to(index)) * size;
+        copy_row(from, 1, first, to.along_row(x.extents), n, size);
+        from += static_cast<std::size_t>(n) * size;
     });
 }
 

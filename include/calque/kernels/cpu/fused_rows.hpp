@@ -66,9 +66,9 @@ public:
         }
     }
 
-    /// How many columns of a row should run by themselves, so that rows of whole registers from there on, of together so
-    /// many elements, store at multiples of a register.
-    static constexpr std::ptrdiff_t columns_before_aligned(arguments const& row, std::ptrdiff_t elements) {
+    /// How many columns of a row should run by themselves, so that rows of whole registers from there on, of together
+    /// so many elements, store at multiples of a register.
+    static CALQUE_INLINE std::ptrdiff_t columns_before_aligned(arguments const& row, std::ptrdiff_t elements) {
         if constexpr (aligns_stores_of_rows<0>()) {
             if (elements >= thresholds::least_elements_of_aligned_joined_rows) {
                 return count_unaligned<0>(row);

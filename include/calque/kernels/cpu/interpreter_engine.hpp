@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The interpreter on the packs of the kernels: one element in the first lane. Lanes do not know each other, so that an
-// elementwise result is the one of a fused kernel, bit for bit.
+// The interpreter on the packs of the kernels. Lanes do not know each other, so that an elementwise result is the one
+// of a fused kernel, bit for bit.
 #pragma once
 
 #include <calque/kernels/cpu/math.hpp>
@@ -15,13 +15,23 @@ struct interpreter_engine {
     template <class T>
     using vector = simd::pack<T, 1>;
 
+    static constexpr int width = simd::width;
+
     template <class T>
     static vector<T> load(T const* from) {
+        return vector<T>::load(from);
+    }
+    template <class T>
+    static vector<T> load_one(T const* from) {
         return vector<T>::load(from, 1);
     }
 
     template <class T>
     static void store(vector<T> x, T* to) {
+        x.store(to);
+    }
+    template <class T>
+    static void store_one(vector<T> x, T* to) {
         x.store(to, 1);
     }
 };

@@ -93,9 +93,9 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 }
 
 /// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
-/// Returns how many rows are one; 0 if they cannot be joined. `front`: so many elements will run before the joined rows,
-/// which all arrays are then moved by; 0 if they are no good. `memory`: `thresholds::bytes_of_repeated_rows`, aligned to
-/// a line.
+/// Returns how many rows are one; 0 if they cannot be joined. `front`: so many elements will run before the joined
+/// rows, which all arrays are then moved by; 0 if they are no good. `memory`: `thresholds::bytes_of_repeated_rows`,
+/// aligned to a line.
 ///
 /// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
