@@ -190,10 +190,12 @@ private:
                 long_rows::run(of, count, rows_in_one * columns - columns_before);
             }
         };
-        if (joined.front != 0) {
-            long_rows::run(joined.whole, 1, joined.front);
-            move_to_column<Group>(joined.whole, joined.front);
-            move_to_column<Group>(joined.rest, joined.front);
+        if constexpr (!HasPlaces) {
+            if (joined.front != 0) {
+                long_rows::run(joined.whole, 1, joined.front);
+                move_to_column<Group>(joined.whole, joined.front);
+                move_to_column<Group>(joined.rest, joined.front);
+            }
         }
         std::ptrdiff_t const whole = joined.rows_of_whole(rows, columns);
         run(joined.whole, whole, joined.at_once);
