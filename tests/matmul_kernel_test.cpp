@@ -463,6 +463,14 @@ TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {
         check_chosen<T>(3, 1, 5000, of_matrix, layout::rows);
         check_chosen<T>(1, 1, 5000, of_matrix, of_matrix);
     }
+    for (ptrdiff_t n = 1; n <= 140; ++n) { // strips of every width
+        CAPTURE(n);
+        check_chosen<T>(1, n, 37, layout::rows, n % 2 == 0 ? layout::rows : layout::padded_rows);
+        check_chosen<T>(n, 1, 37, layout::columns, layout::rows);
+    }
+    check_chosen<T>(1, 13, 7000, layout::rows, layout::rows); // not in L2
+    check_chosen<T>(1, 64, 2500, layout::rows, layout::rows);
+    check_chosen<T>(1, 133, 2500, layout::rows, layout::rows);
 }
 
 TEST_CASE_TEMPLATE("the same inputs give the same bits wherever they lie", T, float, double) {

@@ -81,18 +81,19 @@ void multiply_rows(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix, s
     }
 }
 
-/// y += the sum of row k of `matrix` times x[k * x_stride], for `Vectors` registers of columns; four rows at a time
-/// have a sum of their own.
-template <int Vectors, class T>
-CALQUE_INLINE void combine_strip(std::ptrdiff_t depth, T const* x, std::ptrdiff_t x_stride, T const* matrix,
-                                 std::ptrdiff_t row_stride, int last_lanes, T* y) {
-    constexpr int chains = 4;
+/// y += the sum of row k of `matrix` times x[k * x_stride], for `Vectors` registers of columns, the last of which has
+/// `last_lanes` unless all are whole. A row is read to its end before the next one, as prefetchers expect it: where
+/// that leaves multiplications waiting for each other, a few rows at a time have a sum of their own.
+template <int Vectors, bool AreWhole, class T>
+CALQUE_NOINLINE void combine_strip(std::ptrdiff_t depth, T const* x, std::ptrdiff_t x_stride, T const* matrix,
+                                   std::ptrdiff_t row_stride, int last_lanes, T* y) {
+    constexpr int chains = Vectors >= 4 ? 1 : Vectors == 3 ? 2 : 4;
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
     auto const load = [last_lanes](T const* row, int v) CALQUE_INLINE_LAMBDA {
-        return v == Vectors - 1 ? simd::load_n(row + v * lanes, last_lanes) : simd::load(row + v * lanes);
+        return v == Vectors - 1 && !AreWhole ? simd::load_n(row + v * lanes, last_lanes) : simd::load(row + v * lanes);
     };
     simd::reg<T> sums[chains][Vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
         sums[0][v] = load(y, v);
 #pragma GCC unroll 4
@@ -105,7 +106,7 @@ CALQUE_INLINE void combine_strip(std::ptrdiff_t depth, T const* x, std::ptrdiff_
 #pragma GCC unroll 4
         for (int c = 0; c < chains; ++c) {
             simd::reg<T> const factor = simd::splat(x[(k + c) * x_stride]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int v = 0; v < Vectors; ++v) {
                 sums[c][v] = simd::fma(factor, load(matrix + (k + c) * row_stride, v), sums[c][v]);
             }
@@ -113,19 +114,49 @@ CALQUE_INLINE void combine_strip(std::ptrdiff_t depth, T const* x, std::ptrdiff_
     }
     for (; k < depth; ++k) {
         simd::reg<T> const factor = simd::splat(x[k * x_stride]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int v = 0; v < Vectors; ++v) {
             sums[0][v] = simd::fma(factor, load(matrix + k * row_stride, v), sums[0][v]);
         }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-        simd::reg<T> const sum = (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
-        if (v == Vectors - 1) {
-            simd::store_n(y + v * lanes, sum, last_lanes);
-        } else {
-            simd::store(y + v * lanes, sum);
+#pragma GCC unroll 4
+        for (int c = 1; c < chains; ++c) {
+            sums[0][v] = sums[0][v] + sums[c][v];
         }
+        if (v == Vectors - 1 && !AreWhole) {
+            simd::store_n(y + v * lanes, sums[0][v], last_lanes);
+        } else {
+            simd::store(y + v * lanes, sums[0][v]);
+        }
+    }
+}
+
+/// The same for any number of columns: each strip is a walk down the rows, so that there are few of them.
+template <class T>
+void combine_strips(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std::ptrdiff_t x_stride, T const* matrix,
+                    std::ptrdiff_t row_stride, T* y) {
+    constexpr std::ptrdiff_t lanes = simd::lanes<T>;
+    std::ptrdiff_t j = 0;
+    auto const run = [&]<int Vectors, bool AreWhole>(std::integral_constant<int, Vectors>,
+                                                     std::bool_constant<AreWhole>) {
+        auto const last = static_cast<int>(columns - j - (Vectors - 1) * lanes);
+        combine_strip<Vectors, AreWhole>(depth, x, x_stride, matrix + j, row_stride, last, y + j);
+        j += Vectors * lanes;
+    };
+    while (j + 8 * lanes <= columns) {
+        run(std::integral_constant<int, 8>{}, std::true_type{});
+    }
+    if (j + 4 * lanes <= columns) {
+        run(std::integral_constant<int, 4>{}, std::true_type{});
+    }
+    switch ((columns - j + lanes - 1) / lanes) {
+    case 4: run(std::integral_constant<int, 4>{}, std::false_type{}); break;
+    case 3: run(std::integral_constant<int, 3>{}, std::false_type{}); break;
+    case 2: run(std::integral_constant<int, 2>{}, std::false_type{}); break;
+    case 1: run(std::integral_constant<int, 1>{}, std::false_type{}); break;
+    default: break;
     }
 }
 
@@ -136,22 +167,15 @@ template <class T>
 void combine_rows(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std::ptrdiff_t x_stride, T const* matrix,
                   std::ptrdiff_t row_stride, T* y) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
-    constexpr int vectors = simd::register_count / 8;
     constexpr std::ptrdiff_t in_l2 = thresholds::combined_in_l2_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
-    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth : thresholds::combined_rows_at_once;
+    bool const is_one_strip = columns <= 4 * lanes || columns == 8 * lanes;
+    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth
+                                : is_one_strip           ? thresholds::combined_short_rows_at_once
+                                                         : thresholds::combined_rows_at_once;
     std::fill_n(y, columns, T(0));
     for (std::ptrdiff_t k = 0; k < depth; k += rows) {
-        T const* const factors = x + k * x_stride;
-        T const* const block = matrix + k * row_stride;
-        std::ptrdiff_t const count = std::min(rows, depth - k);
-        std::ptrdiff_t j = 0;
-        for (; j + vectors * lanes <= columns; j += vectors * lanes) {
-            combine_strip<vectors>(count, factors, x_stride, block + j, row_stride, static_cast<int>(lanes), y + j);
-        }
-        for (; j < columns; j += lanes) {
-            int const last_lanes = static_cast<int>(std::min(lanes, columns - j));
-            combine_strip<1>(count, factors, x_stride, block + j, row_stride, last_lanes, y + j);
-        }
+        combine_strips(std::min(rows, depth - k), columns, x + k * x_stride, x_stride, matrix + k * row_stride,
+                       row_stride, y);
     }
 }
 
