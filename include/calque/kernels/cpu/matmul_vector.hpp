@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 namespace calque {
 inline namespace v0 {
@@ -27,12 +28,61 @@ CALQUE_INLINE auto sum_lanes(R x) {
     }
 }
 
-/// The dot products of `Rows` rows with `x`.
-///
-/// Four sums a row, always, so that a row's result does not depend on how many rows go with it.
+/// Of `sources` registers with parts of two halves each, whose parts take turns: which lane of all of them is lane
+/// `lane` of the first halves.
+constexpr int lane_of_first_halves(int lane, int half, int sources, int lanes) {
+    int const part = lane / half;
+    return part % sources * lanes + part / sources * 2 * half + lane % half;
+}
+
+/// Halves onto halves of what two registers have in `Parts` parts each.
+template <int Parts, class R>
+CALQUE_INLINE R fold_halves_of_two(R x, R y) {
+    constexpr int lanes = simd::lanes_of<R>;
+    return simd::indices<lanes>([&](auto... i) CALQUE_INLINE_LAMBDA {
+        constexpr int half = simd::lanes_of<R> / Parts / 2;
+        return __builtin_shufflevector(x, y, lane_of_first_halves(decltype(i)::value, half, 2, simd::lanes_of<R>)...) +
+               __builtin_shufflevector(
+                   x, y, (lane_of_first_halves(decltype(i)::value, half, 2, simd::lanes_of<R>) + half)...);
+    });
+}
+
+/// Halves onto halves of four parts, until each is one lane.
+template <class R>
+CALQUE_INLINE auto fold_four_parts(R x) {
+    constexpr int lanes = simd::lanes_of<R>;
+    if constexpr (lanes == 4) {
+        return x;
+    } else {
+        return simd::indices<lanes / 2>([&](auto... i) CALQUE_INLINE_LAMBDA {
+            constexpr int half = simd::lanes_of<R> / 4 / 2;
+            return fold_four_parts(
+                __builtin_shufflevector(x, x, lane_of_first_halves(decltype(i)::value, half, 1, simd::lanes_of<R>)...) +
+                __builtin_shufflevector(
+                    x, x, (lane_of_first_halves(decltype(i)::value, half, 1, simd::lanes_of<R>) + half)...));
+        });
+    }
+}
+
+/// `sum_lanes` of `Rows` registers: the same bits, of four at once.
 template <int Rows, class T>
+CALQUE_INLINE void store_sums(simd::reg<T> const (&x)[Rows], T* out) {
+    if constexpr (Rows == 4 && simd::lanes<T> >= 4) {
+        auto const parts = fold_four_parts(
+            fold_halves_of_two<2>(fold_halves_of_two<1>(x[0], x[1]), fold_halves_of_two<1>(x[2], x[3])));
+        auto const sums = __builtin_shufflevector(parts, parts, 0, 2, 1, 3);
+        std::memcpy(out, &sums, sizeof sums);
+    } else {
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+            out[r] = sum_lanes(x[r]);
+        }
+    }
+}
+
+/// The dot products of `Rows` rows with `x`, each of `chains` sums: 2 or 4.
+template <int Rows, int chains, class T>
 CALQUE_INLINE void dot_rows(std::ptrdiff_t depth, T const* rows, std::ptrdiff_t row_stride, T const* x, T* out) {
-    constexpr int chains = 4;
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
     simd::reg<T> sums[Rows][chains];
 #pragma GCC unroll 4
@@ -61,23 +111,40 @@ CALQUE_INLINE void dot_rows(std::ptrdiff_t depth, T const* rows, std::ptrdiff_t 
             sums[r][0] = simd::fma(simd::load_n(rows + r * row_stride + k, rest), factor, sums[r][0]);
         }
     }
+    simd::reg<T> totals[Rows];
 #pragma GCC unroll 4
     for (int r = 0; r < Rows; ++r) {
-        out[r] = sum_lanes((sums[r][0] + sums[r][1]) + (sums[r][2] + sums[r][3]));
+        totals[r] = sums[r][0] + sums[r][1];
+        if constexpr (chains == 4) {
+            totals[r] += sums[r][2] + sums[r][3];
+        }
+    }
+    store_sums<Rows, T>(totals, out);
+}
+
+/// y[i] = the dot product of row i of `matrix` (columns contiguous) with the contiguous vector `x`, several rows at a
+/// time. How many sums a row has, its length says, not how many rows go with it.
+template <int Rows, int Chains, class T>
+void multiply_rows_of(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix, std::ptrdiff_t row_stride, T const* x,
+                      T* y) {
+    std::ptrdiff_t i = 0;
+    for (; i + Rows <= rows; i += Rows) {
+        dot_rows<Rows, Chains>(depth, matrix + i * row_stride, row_stride, x, y + i);
+    }
+    for (; i < rows; ++i) {
+        dot_rows<1, Chains>(depth, matrix + i * row_stride, row_stride, x, y + i);
     }
 }
 
-/// y[i] = the dot product of row i of `matrix` (columns contiguous) with the contiguous vector `x`.
 template <class T>
 void multiply_rows(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix, std::ptrdiff_t row_stride, T const* x,
                    T* y) {
-    constexpr int together = simd::register_count == 32 ? 4 : 2;
-    std::ptrdiff_t i = 0;
-    for (; i + together <= rows; i += together) {
-        dot_rows<together>(depth, matrix + i * row_stride, row_stride, x, y + i);
-    }
-    for (; i < rows; ++i) {
-        dot_rows<1>(depth, matrix + i * row_stride, row_stride, x, y + i);
+    if constexpr (simd::register_count == 32) {
+        multiply_rows_of<4, 4>(rows, depth, matrix, row_stride, x, y);
+    } else if (depth < thresholds::least_depth_of_four_sums) {
+        multiply_rows_of<4, 2>(rows, depth, matrix, row_stride, x, y);
+    } else {
+        multiply_rows_of<2, 4>(rows, depth, matrix, row_stride, x, y);
     }
 }
 

@@ -517,6 +517,11 @@ inline constexpr int narrow_tile_rows_of_32_registers = 16;
 inline constexpr int tile_rows_of_16_registers = 6;
 inline constexpr int narrow_tile_rows_of_16_registers = 12;
 
+/// With 16 registers, rows times a vector are four rows of two sums each, from this depth on two of four, which a single
+/// row needs. Measured, always four of two: 1x5000 1.4, 2x1000 and 3x1000 1.1 to 1.5; never: 1.1 to 2.3 over 10 to 1000
+/// rows of 8 to 200 elements, 1.15 for 1000x1000.
+inline constexpr std::ptrdiff_t least_depth_of_four_sums = 2048;
+
 /// A matrix above this size is combined so many rows at a time, so that the prefetchers see long runs. Measured, always
 /// so: a vector times 2000 x 2000 takes 0.95, times 200 x 200 1.17. If a walk takes whole rows, more of them, which only
 /// keeps sums short. Measured, as few: times 2000x32 and 2000x64 1.2, 10000x10 and 10000x16 1.2 to 1.5, 100000x32 1.06.
