@@ -152,12 +152,14 @@ public:
 private:
     /// Whether such rows should be joined where they have something once. (Those that fill registers gain little.)
     static constexpr bool suit_places(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        constexpr std::ptrdiff_t most = simd::register_count == 32
-                                            ? thresholds::most_columns_with_places
-                                            : thresholds::most_columns_with_places_of_16_registers;
+        constexpr std::ptrdiff_t most = simd::register_count != 32
+                                            ? thresholds::most_columns_with_places_of_16_registers
+                                        : is_light ? thresholds::most_columns_with_places
+                                                   : thresholds::most_columns_with_places_of_costly_work;
+        constexpr std::ptrdiff_t rows_of_a_column = is_light ? thresholds::rows_of_a_column_with_places
+                                                             : thresholds::rows_of_a_column_with_places_of_costly_work;
         bool const fill_registers = columns % simd::width == 0 && (traits.is_wide || columns > simd::width);
-        return limits.suit(rows, columns) && columns <= most && !fill_registers &&
-               rows >= thresholds::rows_of_a_column_with_places * columns;
+        return limits.suit(rows, columns) && columns <= most && !fill_registers && rows >= rows_of_a_column * columns;
     }
 
     template <int Apart = most_apart>

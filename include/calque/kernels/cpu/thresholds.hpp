@@ -155,9 +155,12 @@ inline constexpr std::ptrdiff_t least_elements_of_aligned_joined_rows = 1024;
 /// 1.5 to 2, 1.2 to 1.6, 1.1 to 1.5; x*k the same less 0.1 to 0.3; 0.9 over 100. With AVX2 4 to 6, 1.8 to 2.9, 1.1,
 /// 0.9; in double 2 to 3.5, 1.2 to 2, 1.1 to 1.7, 0.9 to 1.3. Over 150 rows 0.75 to 1.2 over 33 columns. (Written to
 /// memory for each column, with overlapping stores, such elements gained up to 15 columns and lost 1.1 to 1.6 from 17
-/// on.)
+/// on.) Costly work from fewer rows on: tanh(x * k) and exp(x - k) of three to six rows a column take row by row 1.0 to
+/// 1.8, in double 0.9 to 1.5, over up to 65 columns, 0.85 to 1.0 over 70 and 79.
 inline constexpr std::ptrdiff_t rows_of_a_column_with_places = 6;
+inline constexpr std::ptrdiff_t rows_of_a_column_with_places_of_costly_work = 3;
 inline constexpr std::ptrdiff_t most_columns_with_places = 80;
+inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work = 66;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
 
