@@ -135,6 +135,18 @@ TEST_CASE("arrays that meet only behind what reads them") {
     }
 }
 
+TEST_CASE("what no derivative takes for equal has kernels, whatever meets later") {
+    auto const parts = [](auto x, auto y) {
+        auto const s = calque::softmax<-1>(x);
+        return std::tuple{y * calque::sum<-1>(s * s, calque::keepdims), s * y};
+    };
+    xtensor<float, 2> const x = noise<float, 2>({40, 30}, 1), column = noise<float, 2>({40, 1}, 2);
+    check_fused(parts, tests::closeness{32, 10}, x, column);
+    std::string const plan = calque::function(parts).plan(x, column).text();
+    CAPTURE(plan);
+    CHECK(plan.find("op by op") == std::string::npos);
+}
+
 TEST_CASE("operands of which only the call knows that they have one element a row are not copied") {
     for (std::size_t const columns : {2u, 16u, 33u, 64u, 130u}) {
         CAPTURE(columns);

@@ -36,13 +36,15 @@ inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
 template <class Graph>
 class fuser {
 public:
-    constexpr explicit fuser(Graph const& g)
+    /// `meet_as_equals`: a plan checks that what meets has the same extents, so that they may be taken for equal
+    /// before.
+    constexpr fuser(Graph const& g, bool meet_as_equals)
         : g_(g), kinds_(unset, g.node_count), data_inputs_(unset, g.node_count), unnamed_(unset, g.shape_count),
           place_numbers_(unset, g.node_count), levels_after_(unset, g.node_count), phases_(unset, g.node_count),
           same_extents_(unset, g.node_count), costs_(unset, g.node_count), repeated_(unset, g.node_count) {
         places_.push_back({});
         find_kinds();
-        find_same_extents();
+        find_same_extents(meet_as_equals);
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g.nodes[id];
@@ -110,13 +112,13 @@ private:
         }
     }
 
-    /// Which nodes meet, wherever they do: what reads two arrays may come before what tells that they have the same
-    /// extents, in a gradient say.
-    constexpr void find_same_extents() {
+    /// Which nodes have the same extents: themselves, and those that meet, wherever they do if `meet_as_equals`. In a
+    /// gradient what reads two arrays may come before what tells that these have the same extents.
+    constexpr void find_same_extents(bool meet_as_equals) {
         for (node_id id = 0; id < g_.node_count; ++id) {
             same_extents_.at[id] = id;
             node const& n = g_.nodes[id];
-            if (kinds_.at[id] == op_kind::elementwise && unnamed_.at[n.shape]) {
+            if (meet_as_equals && kinds_.at[id] == op_kind::elementwise && unnamed_.at[n.shape]) {
                 anchor_of(id, n);
             }
         }
@@ -212,7 +214,7 @@ private:
                 highest = p.level;
             }
         }
-        node_id const anchor = unnamed_.at[n.shape] ? same_extents(id) : -1;
+        node_id const anchor = unnamed_.at[n.shape] ? anchor_of(id, n) : -1;
         if (highest >= from_others) {
             int const joined = common != several ? may_join(places_.at[common], n) ? common : nowhere
                                                  : place_with_inputs(id, n, highest);

@@ -21,8 +21,9 @@ using graph::stored_value;
 template <class Graph>
 class scheduler {
 public:
-    constexpr explicit scheduler(Graph const& g)
-        : g_(g), fusion_(g), value_of_(unset, g.node_count), group_of_(unset, g.node_count),
+    /// `meet_as_equals`: as for `fuser`.
+    constexpr scheduler(Graph const& g, bool meet_as_equals)
+        : g_(g), fusion_(g, meet_as_equals), value_of_(unset, g.node_count), group_of_(unset, g.node_count),
           step_of_(unset, g.node_count), stamp_(g.node_count), next_(unset, g.node_count) {
         for (node_id id = 0; id < g.node_count; ++id) {
             value_of_.at[id] = group_of_.at[id] = -1;

@@ -24,6 +24,12 @@ struct optimized_program {
     /// one evaluation.)
     static constexpr bool assumes_extents = passes::assumes_extents(traced::graph.view());
 
+    /// Whether only a call knows which extents broadcast.
+    static constexpr bool is_ambiguous = graph::is_ambiguous(traced::graph.view());
+    /// Whether a plan must check that no dynamic extent broadcasts.
+    static constexpr bool relies_on_equal_extents =
+        is_ambiguous && (passes::relies_on_equal_extents(traced::graph.view()) || assumes_extents);
+
     /// Whether axes are reversed so that arguments by columns are read as they lie. Regions see views of arrays as they
     /// are: what has some is not changed, and nothing of it lies by columns.
     static constexpr bool reverses_axes = ByColumns != 0 && traced::graph.view().region_count <= 1;
@@ -89,15 +95,18 @@ struct scheduled {
     static constexpr graph::graph_view view() { return Region::view(); }
 
 private:
+    static constexpr bool meet_as_equals = requires { requires Region::relies_on_equal_extents; };
+
     /// Scheduled once, like the graph: there is room for as many steps as nodes, and for what most functions need of
     /// the rest.
     static constexpr graph::schedule_size capacity{8, Region::view().node_count, 24, 24, 12, 12};
-    static constexpr auto first_try = passes::scheduler(Region::view()).template freeze_within<capacity>();
+    static constexpr auto first_try =
+        passes::scheduler(Region::view(), meet_as_equals).template freeze_within<capacity>();
     static constexpr auto make_schedule() {
         if constexpr (first_try.fits()) {
             return graph::resized<first_try.size>(first_try.schedule);
         } else {
-            return passes::scheduler(Region::view()).template freeze<first_try.size>();
+            return passes::scheduler(Region::view(), meet_as_equals).template freeze<first_try.size>();
         }
     }
 
@@ -334,12 +343,8 @@ struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>
     using traced = calque::detail::program<F, Specs...>;
 
     static constexpr int output_count = traced::output_count;
-    /// Whether only a call knows which extents broadcast.
-    static constexpr bool is_ambiguous = graph::is_ambiguous(traced::graph.view());
-    /// Whether a plan must check that no dynamic extent broadcasts.
-    static constexpr bool relies_on_equal_extents =
-        is_ambiguous &&
-        (passes::relies_on_equal_extents(traced::graph.view()) || compiled_for_orders::source::assumes_extents);
+    static constexpr bool is_ambiguous = compiled_for_orders::source::is_ambiguous;
+    static constexpr bool relies_on_equal_extents = compiled_for_orders::source::relies_on_equal_extents;
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
         relies_on_equal_extents ||
