@@ -46,13 +46,16 @@ void run_sum(tensor const& x, tensor& y) {
     extent_t const step = to.along_row(x.extents);
     for_each_row(x.extents, [&](shape const& index, extent_t n) {
         wide_t<T>* const first = &sums[to(index)];
-        wide_t<T> total = *first;
-        for (extent_t i = 0; i < n; ++i) {
-            wide_t<T>& its = step == 0 ? total : first[i * step];
-            its += static_cast<wide_t<T>>(*element++);
-        }
-        if (step == 0) {
+        if (step == 0) { // not in memory, where each addition would wait for the one before to be stored
+            wide_t<T> total = *first;
+            for (extent_t i = 0; i < n; ++i) {
+                total += static_cast<wide_t<T>>(*element++);
+            }
             *first = total;
+        } else {
+            for (extent_t i = 0; i < n; ++i) {
+                first[i * step] += static_cast<wide_t<T>>(*element++);
+            }
         }
     });
     sums.round();
@@ -69,15 +72,14 @@ void run_fold(tensor const& x, tensor& y) {
     extent_t const step = to.along_row(x.extents);
     for_each_row(x.extents, [&](shape const& index, extent_t n) {
         T* const first = y.as<T>() + to(index);
-        auto total = Engine::load_one(static_cast<T const*>(first));
-        for (extent_t i = 0; i < n; ++i) {
-            if (step != 0) {
-                total = Engine::load_one(static_cast<T const*>(first + i * step));
+        extent_t const row = step == 0 ? n : 1; // elements that one total takes, one after the other
+        for (extent_t i = 0; i < n; i += row) {
+            T* const at = first + i * step;
+            auto total = Engine::load_one(static_cast<T const*>(at));
+            for (extent_t k = 0; k < row; ++k) {
+                total = Op::combine(total, Engine::load_one(element++));
             }
-            total = Op::combine(total, Engine::load_one(element++));
-            if (step != 0 || i + 1 == n) {
-                Engine::store_one(total, first + i * step);
-            }
+            Engine::store_one(total, at);
         }
     });
 }

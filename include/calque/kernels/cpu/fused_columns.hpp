@@ -417,7 +417,7 @@ private:
         }
         alignas(64) T totals[std::max(wanted, limits.most_columns * simd::width)];
         joined.whole.results[0] = totals;
-        fold(joined.rest, joined.rows_of_rest(rows), columns);
+        fold(joined.rest, joined.rows_of_rest(rows, columns), columns);
         fold(joined.whole, joined.rows_of_whole(rows, columns), joined.at_once * columns);
         fold_totals(static_cast<T*>(a.results[0]), static_cast<T*>(a.results[0]), totals, joined.at_once, columns);
         return true;

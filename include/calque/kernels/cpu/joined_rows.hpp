@@ -129,13 +129,14 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
         most = std::min(most, row_places::most_rows(once_bytes));
     }
     std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns, lanes, most);
-    if (once_bytes != 0 && !places.fill(at_once, columns, once_bytes)) {
+    if (at_once == 0 || (once_bytes != 0 && !places.fill(at_once, columns, once_bytes))) {
         return 0;
     }
     if (once_bytes != 0 || at_once * columns % simd::width != 0) {
         front = 0;
     }
-    for (joined_array const* x = arrays; x != arrays + count && at_once != 0; ++x) {
+    std::ptrdiff_t const joined = count_joined(rows, columns, at_once, front);
+    for (joined_array const* x = arrays; x != arrays + count; ++x) {
         bool const is_once = is_once_a_row(*x);
         std::ptrdiff_t const elements = is_once ? 1 : columns; // of a row
         std::ptrdiff_t& stride = x->is_result ? whole.result_row_strides[x->number] : whole.leaf_row_strides[x->number];
@@ -153,7 +154,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
             return 0;
         }
         stride = at_once * elements;
-        std::ptrdiff_t const behind = count_joined(rows, columns, at_once, front) * stride * x->element_bytes;
+        std::ptrdiff_t const behind = joined * stride * x->element_bytes;
         if (x->is_result) {
             rest.results[x->number] = static_cast<std::byte*>(rest.results[x->number]) + behind;
         } else {
@@ -209,11 +210,13 @@ public:
           at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, front,
                                     detail::argument_arrays(whole), detail::argument_arrays(rest), memory_, places_)) {}
 
-    /// Of so many rows, the joined ones, and how many remain behind them if nothing runs before.
+    /// Of so many rows, the joined ones, and how many remain behind them, less the `front` elements.
     CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
         return detail::count_joined(rows, columns, at_once, front);
     }
-    CALQUE_INLINE std::ptrdiff_t rows_of_rest(std::ptrdiff_t rows) const { return rows & (at_once - 1); }
+    CALQUE_INLINE std::ptrdiff_t rows_of_rest(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
+        return rows - rows_of_whole(rows, columns) * at_once;
+    }
 
     row_places const& places() const { return places_; }
 

@@ -199,9 +199,8 @@ private:
                 move_to_column<Group>(joined.rest, joined.front);
             }
         }
-        std::ptrdiff_t const whole = joined.rows_of_whole(rows, columns);
-        run(joined.whole, whole, joined.at_once);
-        if (std::ptrdiff_t const rest = rows - whole * joined.at_once; rest != 0) {
+        run(joined.whole, joined.rows_of_whole(rows, columns), joined.at_once);
+        if (std::ptrdiff_t const rest = joined.rows_of_rest(rows, columns); rest != 0) {
             run(joined.rest, 1, rest, joined.front);
         }
         return true;
