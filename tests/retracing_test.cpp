@@ -27,6 +27,7 @@ using matrix = xt::xtensor<float, 2>;
 inline constexpr auto total = [](auto x) { return calque::sum(x); };
 inline constexpr auto product = [](auto a, auto b) { return calque::matmul(a, b); };
 inline constexpr auto twice = [](auto x) { return x * 2; };
+inline constexpr auto slope = calque::grad([](auto x, auto w) { return calque::sum(calque::tanh(x * w)); });
 
 template <class M>
 struct dense {
@@ -322,6 +323,28 @@ TEST_CASE("the thresholds of warnings can be chosen; strict makes them errors") 
     contains(message_of<calque::retrace_error>([&] { strict.prepare(ones(5)); }), "5 out of the last 5 calls");
     CHECK(strict.trace_count() == 4);
     CHECK(heard.all.size() == 3);
+}
+
+TEST_CASE("a call without kernels is told of once, with a remedy") {
+    warnings heard;
+    auto const f = calque::function(
+        slope, function_options{.name = "slope", .arguments = {"x", "w"}, .warn_after = 0});
+    matrix const x = xt::ones<float>({4, 6}), row = xt::ones<float>({1, 6}), wide = xt::ones<float>({1, 3});
+    f(x, x);
+    f(x, calque::with_shape<1, dyn>(row));
+    CHECK(heard.all.empty());
+    f(x, row);
+    REQUIRE(heard.all.size() == 1);
+    CHECK(heard.all[0] ==
+          "calque: slope runs op by op, without fusion, for x: float[4,6], w: float[1,6]: an extent of 1 that the "
+          "compiler does not know stretches to another; remedy: declare it (calque::with_shape<1, calque::dyn>(w)), and "
+          "such calls have kernels, too");
+    f(matrix(xt::ones<float>({5, 3})), wide);
+    CHECK(heard.all.size() == 1);
+
+    auto const silent = calque::function(slope, function_options{.max_warnings = 0});
+    silent(x, row);
+    CHECK(heard.all.size() == 1);
 }
 
 TEST_CASE("freeze and max_traces refuse new keys, with the reason") {

@@ -35,7 +35,7 @@ struct function_options {
                                                ///< goes first; 0: unbounded
     std::size_t capacity_bytes = 0;            ///< the same in bytes; 0: unbounded
     std::size_t max_traces = 0;                ///< one more throws `retrace_error`; 0: unbounded
-    bool strict = false;                       ///< what would be a warning throws `retrace_error`
+    bool strict = false;                       ///< what would be a warning of retracing throws `retrace_error`
     std::size_t warn_after = 5;                ///< warn when so many traces are in the window; 0: never
     std::size_t warn_window = 10;              ///< a trace leaves when more calls than this follow its own run of calls
     std::size_t max_warnings = 2;

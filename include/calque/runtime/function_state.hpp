@@ -177,6 +177,19 @@ public:
         }
     }
 
+    /// Tells, once, that calls with this key have no kernels: nobody should have to find that out by a clock.
+    CALQUE_NOINLINE void tell_of_interpreted(described_key const& key) {
+        if (options_.max_warnings == 0 || has_told_of_interpreted_.exchange(true)) {
+            return;
+        }
+        text message;
+        message << "calque: " << options_.name << " runs op by op, without fusion, for "
+                << signature_of(key, options_.arguments)
+                << ": an extent of 1 that the compiler does not know stretches to another; remedy: declare it "
+                   "(calque::with_shape<1, calque::dyn>(w)), and such calls have kernels, too";
+        warn(message.view());
+    }
+
 private:
     static trace_classes* classes_for(key_description const& d, function_options const& options) {
         return options.shapes == shape_policy::exact ? nullptr : new plan_classes(d, options.shapes, options);
@@ -277,6 +290,7 @@ private:
     std::atomic<plans_of_types*> first_{nullptr};
     std::atomic<std::uint64_t> admitted_{0};
     std::atomic<bool> frozen_{false};
+    std::atomic<bool> has_told_of_interpreted_{false};
 
     // What only some functions need is called through pointers, which are null unless a function is made with options
     // (or frozen): programs do not compile what none of their functions can call.

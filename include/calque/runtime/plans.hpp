@@ -173,6 +173,11 @@ private:
     CALQUE_NOINLINE cached_plan<P> make(key const& k) {
         return cached_plan<P>([&](typename P::plan& p) {
             policy_.run(k.words, [&] { P::template make<typename P::mismatch>(p, k.words, state_.options().name); });
+            if constexpr (P::code::may_be_interpreted) {
+                if (p.is_interpreted) {
+                    state_.tell_of_interpreted({&description(), k.words});
+                }
+            }
         });
     }
 
