@@ -141,6 +141,22 @@ TEST_CASE("one walk along a row") {
     }
 }
 
+TEST_CASE("all pairs of points: rows that repeat for an axis around") {
+    auto const distances = [](auto x, auto y) {
+        auto const d = calque::expand_dims<1>(x) - calque::expand_dims<0>(y);
+        auto const squared = calque::sum<-1>(d * d, keepdims);
+        return std::tuple{squared, d / (squared + 1)};
+    };
+    for (std::size_t const n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 16u}) {
+        CAPTURE(n);
+        for (std::size_t const m : {1u, 16u, 17u, 33u, 64u}) {
+            CAPTURE(m);
+            check_fused(distances, closeness{16, 4}, noise<float, 2>({3, n}, 1), noise<float, 2>({m, n}, 2));
+            check_fused(distances, closeness{16, 4}, noise<double, 2>({3, n}, 1), noise<double, 2>({m, n}, 2));
+        }
+    }
+}
+
 TEST_CASE("extents that the compiler knows") {
     for (std::size_t const m : {1u, 17u, 40u}) {
         CAPTURE(m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Transposition: whole tiles, those that are cut off, rows of a few columns, and lanes that have no row. Nothing around
 // the elements is written.
-#include <calque/kernels/cpu/transpose.hpp>
+#include <calque/kernels/cpu/row_tiles.hpp>
 
 #include <doctest/doctest.h>
 
@@ -82,24 +82,47 @@ void check_copies() {
     }
 }
 
+template <class T>
+std::byte* bytes(T* p) {
+    return reinterpret_cast<std::byte*>(p);
+}
+
 template <int Lanes, class T>
-void check_lanes() {
+void check_lanes(ptrdiff_t gap) {
     for (ptrdiff_t rows = 1; rows <= Lanes; ++rows) {
         for (ptrdiff_t columns = 1; columns <= 41; ++columns) {
             CAPTURE(rows);
             CAPTURE(columns);
-            matrix<T> in(rows, columns, columns % 3), tile(columns, Lanes), out(rows, columns, columns % 2);
+            matrix<T> in(rows, columns, gap), tile(columns, Lanes), out(rows, columns, gap);
             in.count();
-            transpose_to_lanes<Lanes>(in.data(), rows, columns, in.stride(), tile.data());
+            std::vector<T> exact(in.data(), &in(rows - 1, columns - 1) + 1); // with nothing behind it
+            auto const fill = filling_of_row_tiles<Lanes, T>(columns, in.stride());
+            fill(bytes(exact.data()), rows, columns, in.stride(), bytes(tile.data()));
             CHECK(is_transposed(in, tile, rows, columns));
             CHECK(tile.is_untouched_around());
             matrix<T> none(Lanes - rows, columns);
             std::fill_n(none.data(), (Lanes - rows) * columns, T());
             CHECK(is_transposed(none, tile, Lanes - rows, columns, rows));
-            transpose_from_lanes<Lanes>(tile.data(), rows, columns, out.data(), out.stride());
+            auto const write = writing_of_row_tiles<Lanes, T>(columns, out.stride());
+            write(bytes(tile.data()), rows, columns, out.stride(), bytes(out.data()));
             CHECK(is_transposed(out, tile, rows, columns));
             CHECK(out.is_untouched_around());
         }
+    }
+}
+
+template <int Lanes, class T>
+void check_one_row_for_all() {
+    for (ptrdiff_t columns = 1; columns <= 41; ++columns) {
+        CAPTURE(columns);
+        matrix<T> in(1, columns), all(Lanes, columns), tile(columns, Lanes);
+        in.count();
+        for (ptrdiff_t i = 0; i < Lanes; ++i) {
+            std::copy_n(in.data(), columns, &all(i, 0));
+        }
+        filling_of_row_tiles<Lanes, T>(columns, 0)(bytes(in.data()), Lanes, columns, 0, bytes(tile.data()));
+        CHECK(is_transposed(all, tile, Lanes, columns));
+        CHECK(tile.is_untouched_around());
     }
 }
 
@@ -109,8 +132,12 @@ TEST_CASE_TEMPLATE("copy_transposed", T, std::int8_t, std::int16_t, std::int32_t
 }
 
 TEST_CASE_TEMPLATE("rows become lanes and lanes rows", T, std::int8_t, std::int32_t, float, std::int64_t, double) {
-    check_lanes<calque::simd::width, T>();
-    check_lanes<2 * calque::simd::width, T>();
+    for (ptrdiff_t gap : {0, 1, 2}) {
+        CAPTURE(gap);
+        check_lanes<calque::simd::width, T>(gap);
+        check_lanes<2 * calque::simd::width, T>(gap);
+    }
+    check_one_row_for_all<2 * calque::simd::width, T>();
 }
 
 } // namespace

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_tiles.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
-#include <calque/kernels/cpu/transpose.hpp>
 
 #include <algorithm>
 
@@ -107,7 +107,16 @@ private:
     }
 
     CALQUE_INLINE fused_short_rows(arguments const& a, std::ptrdiff_t columns)
-        : a_(a), columns_(columns), tiles_(a.scratch) {}
+        : a_(a), columns_(columns), tiles_(a.scratch) {
+        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = transposed.at[k];
+            fill_[k] = filling_of_row_tiles<rows_at_once, step_element<Group, step>>(columns, leaf_stride<step>());
+        });
+        unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = full_results.at[k];
+            write_[k] = writing_of_row_tiles<rows_at_once, step_element<Group, step>>(columns, result_stride<step>());
+        });
+    }
 
     // ---- a block: a pack of rows
 
@@ -152,7 +161,11 @@ private:
     }
 
     CALQUE_INLINE void load_tiles(std::ptrdiff_t i, int n) const {
-        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA { load_tile<transposed.at[k]>(i, n); });
+        unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = transposed.at[k];
+            fill_[k](reinterpret_cast<std::byte const*>(leaf<step>(i)), n, columns_, leaf_stride<step>(),
+                     reinterpret_cast<std::byte*>(tile<step>()));
+        });
     }
 
     /// Computes what rows have once in the end, and stores results: when all has been read, so that a result may take
@@ -161,7 +174,8 @@ private:
         compute_row_values<plan.count, true>(i, n);
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
-            transpose_from_lanes<rows_at_once>(tile<step>(), n, columns_, result<step>(i), result_stride<step>());
+            write_[k](reinterpret_cast<std::byte const*>(tile<step>()), n, columns_, result_stride<step>(),
+                      reinterpret_cast<std::byte*>(result<step>(i)));
         });
         unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::row_results.at[k];
@@ -169,6 +183,10 @@ private:
         });
     }
 
+    template <int I>
+    CALQUE_INLINE std::ptrdiff_t leaf_stride() const {
+        return a_.leaf_row_strides[step_v<Group, I>.leaf];
+    }
     template <int I>
     CALQUE_INLINE std::ptrdiff_t result_stride() const {
         return a_.result_row_strides[step_v<Group, I>.result];
@@ -183,13 +201,6 @@ private:
         int const index = Group::steps()[step].leaf;
         std::ptrdiff_t const offset = step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
         return static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset;
-    }
-
-    template <int I>
-    CALQUE_INLINE void load_tile(std::ptrdiff_t i, int n) const {
-        // Lanes without a row compute with zeros.
-        transpose_to_lanes<rows_at_once>(leaf<I>(i), n, columns_, a_.leaf_row_strides[step_v<Group, I>.leaf],
-                                         tile<I>());
     }
 
     // ---- values that a row has once: a lane each
@@ -255,6 +266,8 @@ private:
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
     std::ptrdiff_t const columns_;
     std::byte* tiles_; // of the block
+    move_row_tile fill_[std::max(transposed.size, 1)];
+    move_row_tile write_[std::max(full_results.size, 1)];
     registers row_;
 };
 

@@ -2,6 +2,7 @@
 // Elements of a few arrays in turn: what stacking x, y and z behind each other's elements copies.
 #pragma once
 
+#include <calque/kernels/cpu/lane_orders.hpp>
 #include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
@@ -35,12 +36,6 @@ struct in_lanes_in_turn {
     }
 };
 
-/// In the place of some lanes those of another register: where register `Number` of `Arrays` in turn has `Array`.
-template <int Array, int Arrays, int Lanes, int Number>
-struct array_in_turn {
-    static constexpr int lane(int to) { return (Number * Lanes + to) % Arrays == Array ? Lanes + to : to; }
-};
-
 /// The elements of `K` registers in turn, in as many. Of an odd number no two of what becomes one lane of the results
 /// come from one register, so that each is put in order once, and the results are chosen by lanes; an even number are
 /// two in turn, of the odd ones and of the even ones in turn.
@@ -69,7 +64,8 @@ CALQUE_INLINE simd::register_array<T, K> in_turn(simd::register_array<T, K> cons
         simd::unroll<K>([&](auto r) CALQUE_INLINE_LAMBDA {
             result[r] = ordered[0];
             simd::unroll<K - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
-                result[r] = simd::shuffle_by<array_in_turn<k + 1, K, lanes, r>>(result[r], ordered[k + 1]);
+                result[r] = simd::shuffle_by<every_of_another<K, (k + 1 + r * (K - 1) * lanes) % K, lanes>>(
+                    result[r], ordered[k + 1]);
             });
         });
     }

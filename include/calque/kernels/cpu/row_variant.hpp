@@ -95,10 +95,8 @@ struct row_traits {
         constexpr extent_t group = simd::width;
         constexpr extent_t block = group * thresholds::groups_of_short_rows;
         if (is_one_walk) {
-            extent_t const of_rows =
-                is_costly ? block * (columns + in_lanes(thresholds::columns_of_a_group_of_rows))
-                          : group * (columns + in_lanes(thresholds::columns_of_a_group_of_light_rows)) *
-                                thresholds::percent_of_a_block_of_rows / 100;
+            extent_t const of_rows = is_costly ? block * (columns + in_lanes(thresholds::columns_of_a_group_of_rows))
+                                               : of_light_rows(columns);
             extent_t const of_a_long_row = (columns + group - 1) / group * group + in_lanes(once_a_row);
             extent_t const rest = rows % block;
             extent_t const wide = of_rows < rest * of_a_long_row ? rows : rows - rest;
@@ -122,6 +120,15 @@ struct row_traits {
     }
 
 private:
+    /// What a block of light rows costs a lane a row: it waits for its tiles.
+    constexpr extent_t of_light_rows(extent_t columns) const {
+        extent_t const arrays = moved / 2;
+        extent_t const once =
+            in_lanes(thresholds::columns_of_light_rows + thresholds::columns_of_a_light_array * arrays);
+        extent_t const percent = thresholds::percent_of_light_rows + thresholds::percent_of_a_light_array * arrays;
+        return simd::width * (once + columns * percent / 100);
+    }
+
     /// The columns from which on lanes run along them, if so many of the lanes of a row's last register have none.
     constexpr extent_t first_long_row_of_one_walk(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;

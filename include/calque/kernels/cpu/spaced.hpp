@@ -7,6 +7,8 @@
 
 #include <calque/core/dtype.hpp>
 #include <calque/core/shape.hpp>
+#include <calque/kernels/cpu/lane_orders.hpp>
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/overlapping.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
 #include <calque/kernels/cpu/simd.hpp>
@@ -33,13 +35,6 @@ struct every_second {
     static constexpr int lane(int to) { return 2 * to + First; }
 };
 
-/// In the place of some lanes those of another register, which is `Register` behind the first one: where every `Step`th
-/// element is, from `First` on.
-template <int Step, int First, int Lanes, int Register>
-struct every_behind {
-    static constexpr int lane(int to) { return (Register * Lanes + to) % Step == First ? Lanes + to : to; }
-};
-
 /// The order of every `Step`th element, that stand in the lanes in which they were, from `First` on.
 template <int Step, int First, int Lanes>
 struct every_in_order {
@@ -61,17 +56,22 @@ CALQUE_INLINE simd::reg<T> every(simd::register_array<T, Count> const& from) {
     } else {
         simd::reg<T> all = from[Begin];
         simd::unroll<Step - 1>([&](auto k) CALQUE_INLINE_LAMBDA {
-            all = simd::shuffle_by<every_behind<Step, First, lanes, k + 1>>(all, from[Begin + k + 1]);
+            all = simd::shuffle_by<every_of_another<Step, (First + (k + 1) * (Step - 1) * lanes) % Step, lanes>>(
+                all, from[Begin + k + 1]);
         });
         return simd::shuffle_by<every_in_order<Step, First, lanes>>(all, all);
     }
 }
 
-/// `Count` registers, one after the other.
+/// `Count` registers, one after the other, of which each is read several times.
 template <int Count, class T>
 CALQUE_INLINE simd::register_array<T, Count> load_registers(T const* from) {
     simd::register_array<T, Count> all;
-    simd::unroll<Count>([&](auto k) CALQUE_INLINE_LAMBDA { all[k] = simd::load(from + k * simd::lanes<T>); });
+    simd::unroll<Count>([&](auto k) CALQUE_INLINE_LAMBDA {
+        simd::reg<T> one = simd::load(from + k * simd::lanes<T>);
+        simd::keep_in_register(one);
+        all[k] = one;
+    });
     return all;
 }
 

@@ -231,6 +231,15 @@ inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 40 * kibibytes;
 /// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06. Up to one group of rows: 1.25 to 1.5.
 inline constexpr int groups_of_short_rows = 2;
 
+/// Up to so many columns rows that follow each other are taken apart into such tiles, and put together, by permutations
+/// of whole registers, of registers of 16 lanes an even number up to so many: unless the columns are as many as lanes.
+/// Measured in tiles, an AMD Zen 5, 1000 rows of 2 / 3 / 4 / 6 / 8 / 10 floats: softmax 1.75, 1.45, 1.3, 1.2, 1.1 and
+/// 1.17, rows over their norms 2.0, 1.7, 1.4, 1.3, 1.1 and 1.25, norms 1.8, 1.45, 1.3, 1.1, 1.1 and 1.33 (7, 9, 11 and
+/// 12 columns 1.1, 1.0, 0.7 and 1.15; with clang 19 0.95, 1.0, 0.75 and 1.0); with AVX2, of 2 / 3 / 4 / 6 / 7 / 9: 1.9,
+/// 1.45, 1.45, 1.25, 1.15 and 1.05; 2.7, 2.2, 1.7, 1.4, 1.2 and 1.0; 1.9, 1.7, 1.4, 1.25, 1.1 and 1.0. Doubles alike.
+inline constexpr int most_columns_by_permutations = 6;
+inline constexpr int most_even_columns_by_permutations = 10;
+
 /// So many of these take turns with each phase, as long as their tiles take no more bytes. Measured one by one, 512 and
 /// 4096 rows of 4 / 10 / 16 columns: softmax 1.2, 1.1 and 1.06, its logarithm 1.33, 1.2 and 1.15, log-sum-exp 1.3, 1.2
 /// and 1.18, layer norm 1.2, 1.1 and 1.1; of 32 and more columns 1.0. With 2 at once 1.0 to 1.1 over up to 8 columns.
@@ -252,8 +261,16 @@ inline constexpr std::ptrdiff_t columns_saved_by_a_block = 40;
 inline constexpr std::ptrdiff_t percent_of_once_in_turn = 60; // of rows that take turns, but for light work on 8 bytes
 inline constexpr std::ptrdiff_t columns_of_a_kernel = 70;     // a second kernel for what remains
 inline constexpr std::ptrdiff_t columns_of_a_group_of_rows = 5;
-inline constexpr std::ptrdiff_t columns_of_a_group_of_light_rows = 16;
 inline constexpr std::ptrdiff_t percent_of_a_block_of_rows = 150;
+/// Two groups of rows of one light walk wait for their tiles: so many columns, and so many for each array that is
+/// moved, each of which takes so many hundredths of a column, and so many more. Measured, an AMD Zen 5, 16 to 56 rows
+/// of 2 to 13 columns, sums of squares, of products and of squared differences, maxima. (With 24 and one for each
+/// column: 48 rows of 3 columns 1.4, 16 to 48 rows of 5 columns 1.2, sums of products of 20 rows of 5 and 24 rows of
+/// 8 1.3.)
+inline constexpr std::ptrdiff_t columns_of_light_rows = 2;
+inline constexpr std::ptrdiff_t columns_of_a_light_array = 11;
+inline constexpr std::ptrdiff_t percent_of_light_rows = 90;
+inline constexpr std::ptrdiff_t percent_of_a_light_array = 210;
 
 /// Rows folded in registers before they are added to the totals of a column reduction, and groups of columns beside
 /// each other. Measured with 8 rows: 1.03 for 1000 x 1000, 1.12 to 1.19 for 64 x 128 and 33 x 333, 1.10 for 4000 x 4000

@@ -230,55 +230,6 @@ void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, s
     detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
 }
 
-namespace detail {
-
-/// `transpose_to_lanes` for as many rows as lanes. Out of line: one for all kernels, in which compilers know the lanes.
-template <int Lanes, class T>
-CALQUE_NOINLINE void transpose_to_all_lanes(T const* in, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out) {
-    copy_in_tiles<cut_tiles::along_one_side>(in, Lanes, columns, in_stride, out, Lanes);
-}
-
-/// `transpose_to_lanes` for fewer rows than lanes. Out of line: one for any number of lanes.
-template <class T>
-CALQUE_NOINLINE void transpose_and_pad(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                       std::ptrdiff_t in_stride, T* out, std::ptrdiff_t lanes) {
-    if constexpr (has_tiles<T>) {
-        constexpr std::ptrdiff_t extent = tile_extent<T>;
-        for (std::ptrdiff_t j = 0; j < columns; j += extent) {
-            int const width = static_cast<int>(std::min(extent, columns - j));
-            for (std::ptrdiff_t i = 0; i < lanes; i += extent) {
-                int const height = static_cast<int>(std::clamp<std::ptrdiff_t>(rows - i, 0, extent));
-                transpose_tile<false, false, true>(in + i * in_stride + j, in_stride, height, width,
-                                                   out + j * lanes + i, lanes);
-            }
-        }
-    } else {
-        std::fill_n(out, columns * lanes, T{});
-        copy_transposed(in, rows, columns, in_stride, out, lanes);
-    }
-}
-
-} // namespace detail
-
-/// Writes element (i, j) of a matrix of few columns to (j, i) of `out`, whose rows have `Lanes` elements: zeros where
-/// `in` has no row.
-template <int Lanes, class T>
-CALQUE_INLINE void transpose_to_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                      std::ptrdiff_t in_stride, T* out) {
-    if (rows == Lanes) {
-        detail::transpose_to_all_lanes<Lanes>(in, columns, in_stride, out);
-    } else {
-        detail::transpose_and_pad(in, rows, columns, in_stride, out, Lanes);
-    }
-}
-
-/// The way back: writes the first `rows` elements of each row of `in`, which has `Lanes`, to the columns of `out`.
-template <int Lanes, class T>
-CALQUE_NOINLINE void transpose_from_lanes(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, T* out,
-                                          std::ptrdiff_t out_stride) {
-    detail::copy_in_tiles<cut_tiles::along_one_side>(in, columns, rows, Lanes, out, out_stride);
-}
-
 } // namespace kernels
 } // namespace v0
 } // namespace calque
