@@ -160,6 +160,13 @@ TEST_CASE("a plan says which variant of a kernel runs") {
     CHECK(plan_of(twice, planes) == " 0 elements  3 x 4 x 8: multiply (rows, loops around)\n");
 }
 
+TEST_CASE("rows that a transposition keeps are read as they lie") {
+    auto const swapped = calque::function([](auto x) { return calque::transpose<1, 0, 2>(x) * 2; });
+    xt::xtensor<float, 3> const long_rows = xt::ones<float>({4, 5, 64}), short_rows = xt::ones<float>({4, 5, 3});
+    CHECK(plan_of(swapped, long_rows) == " 0 elements  5 x 4 x 64: multiply (rows, loops around)\n");
+    CHECK(plan_of(swapped, short_rows) == " 0 elements  1 x 60: multiply (one run, not by rows)\n");
+}
+
 TEST_CASE("a plan says which variant of a product runs, and when no kernel does") {
     auto const product = calque::function([](auto x, auto y) { return matmul(x, y); });
     std::vector<float> const memory(1000);

@@ -187,7 +187,9 @@ private:
 
     /// Whether an elementwise group reads arrays that all lie without gaps, in one order of axes, which is not
     /// row-major: Eigen's, by columns, say. What it makes gets the same strides then, `steps`, and its kernel runs
-    /// straight through memory. Not if an output is to be a view of what it makes, which would have to be a copy.
+    /// straight through memory. Not if an output is to be a view of what it makes, which would have to be a copy, nor
+    /// if the order is that of views inside the function whose rows are runs: these are read as they lie, while an
+    /// output would be copied to rows.
     constexpr bool find_order(graph::group const& x, calque::strides& steps) const {
         if (!in_.keeps_orders || !has_other_order_ || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
             return false;
@@ -197,6 +199,7 @@ private:
         find_varying(x, varies);
         calque::strides order;
         bool is_found = false;
+        bool is_of_views = true;
         for (int i = 0; i < x.leaf_count; ++i) {
             int const v = in_.schedule.leaves[x.first_leaf + i];
             if (stored(v).kind == graph::storage_kind::indices) {
@@ -214,6 +217,10 @@ private:
             }
             order = its;
             is_found = true;
+            is_of_views &= stored(v).kind == graph::storage_kind::view;
+        }
+        if (is_found && is_of_views && order[space.rank - 1] == 1 && space[space.rank - 1] >= simd::width) {
+            return false;
         }
         for (int i = 0; is_found && i < x.result_count; ++i) {
             int const v = in_.schedule.results[x.first_result + i];
