@@ -2,6 +2,8 @@
 // Elementwise kernels on every length, layout and broadcast: the interpreter's bits.
 #include "tensor_compare.hpp"
 
+#include <calque/eager.hpp>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -145,6 +147,61 @@ TEST_CASE("what no derivative takes for equal has kernels, whatever meets later"
     std::string const plan = calque::function(parts).plan(x, column).text();
     CAPTURE(plan);
     CHECK(plan.find("op by op") == std::string::npos);
+}
+
+TEST_CASE("outputs that turn out to have fewer elements are computed for all, and copied") {
+    auto const both = [](auto x, auto w) { return std::tuple{w * 2, tanh(x * w), w + 1}; };
+    auto const first = [](auto w, auto x) { return std::tuple{exp(w), w - x}; };
+    auto const scaled = [](auto x, auto w) { return std::tuple{x - calque::max<-1>(x, calque::keepdims), x * w, -w}; };
+    auto const summed = [](auto x, auto w) { return std::tuple{calque::sum<-1>(w), x * w}; };
+    auto const mode_of = [](auto const& f, auto const&... args) {
+        std::string const plan = calque::function(f).plan(args...).text();
+        return plan.starts_with("op by op") ? 2 : plan.find("from all elements") != std::string::npos ? 1 : 0;
+    };
+    for (std::size_t const columns : {1u, 2u, 7u, 17u, 64u}) {
+        CAPTURE(columns);
+        for (std::size_t const rows : {0u, 1u, 2u, 33u}) {
+            CAPTURE(rows);
+            xtensor<float, 2> const x = noise<float, 2>({rows, columns}, 1);
+            for (xtensor<float, 2> const& w : {noise<float, 2>({rows, 1}, 2), noise<float, 2>({1, columns}, 3),
+                                               noise<float, 2>({1, 1}, 4), noise<float, 2>({rows, columns}, 5)}) {
+                check_fused(both, equal_bits, x, w);
+                check_fused(first, equal_bits, w, x);
+                check_fused(scaled, equal_bits, x, w);
+                check_fused(summed, tests::closeness{32, 10}, x, w);
+            }
+        }
+    }
+    xtensor<float, 2> const x = noise<float, 2>({6, 5}, 1), column = noise<float, 2>({6, 1}, 2),
+                            row = noise<float, 2>({1, 5}, 3), none = xt::zeros<float>({0, 5});
+    CHECK(mode_of(both, x, x) == 0);
+    CHECK(mode_of(both, x, column) == 1);
+    CHECK(mode_of(both, x, row) == 1);
+    CHECK(mode_of(both, column, row) == 1);
+    CHECK(mode_of(both, none, row) == 2); // no element could be copied
+    CHECK(mode_of(first, row, x) == 1);
+
+    // Where an output lies, and what it takes the place of, does not matter.
+    auto const f = calque::function(both);
+    auto const [doubled, product, plus_one] = f(x, column);
+    xtensor<float, 2> a = column, b = x, c;
+    auto in_place = std::tie(a, b, c);
+    f.into(in_place, b, a);
+    CHECK(a == doubled);
+    CHECK(b == product);
+    CHECK(c == plus_one);
+    xtensor<float, 2> wide = xt::zeros<float>({6, 5});
+    auto part = xt::view(wide, xt::all(), xt::range(0, 1));
+    auto into_part = std::tie(part, b, c);
+    f.into(into_part, x, column);
+    CHECK(xtensor<float, 2>(part) == doubled);
+    CHECK(xt::sum(xt::abs(xt::view(wide, xt::all(), xt::range(1, 5))))() == 0.f);
+
+    calque::run_eagerly(true);
+    auto const [by_ops, product_by_ops, plus_one_by_ops] = f(x, column);
+    calque::run_eagerly(false);
+    CHECK(by_ops == doubled);
+    CHECK(plus_one_by_ops == plus_one);
 }
 
 TEST_CASE("operands of which only the call knows that they have one element a row are not copied") {

@@ -147,7 +147,7 @@ public:
         std::vector<tensor> arguments;
         (append_leaves<Args>(arguments, args), ...);
         if constexpr (code::may_be_interpreted) {
-            if (plan.is_interpreted) {
+            if (plan.mode == calque::runtime::execution_mode::op_by_op) {
                 return run<traced_graph<code>>(arguments);
             }
         }

@@ -79,7 +79,9 @@ public:
     }
 
 private:
-    static constexpr int conflict = -1;
+    struct meeting {
+        int a, b, symbol;
+    };
 
     static constexpr int highest_rank(graph_view const& g) {
         int rank = 0;
@@ -140,9 +142,7 @@ private:
         int* const symbols = symbols_.at + id * rank_;
         bool is_certain = true;
         for (int axis = 0; axis < extents.rank; ++axis) {
-            int const symbol = joined_symbol(extents, axis, inputs, n.input_count);
-            symbols[axis] = symbol;
-            is_certain = is_certain && symbol != conflict;
+            symbols[axis] = joined_symbol(extents, axis, inputs, n.input_count, is_certain);
         }
         for (int k = 0; is_certain && equal_inputs_.at[id] < 0 && k < n.input_count; ++k) {
             int const* const symbols_of_input = symbols_.at + inputs[k] * rank_;
@@ -155,9 +155,9 @@ private:
         is_ambiguous_ |= !is_certain;
     }
 
-    /// The symbol of what some inputs have along an axis of their result, but for extents of 1; `conflict`: they may or
-    /// may not be equal.
-    constexpr int joined_symbol(shape const& joined, int axis, node_id const* inputs, int count) const {
+    /// The symbol of what some inputs have along an axis of their result, but for extents of 1. They may or may not be
+    /// equal: that is not certain then.
+    constexpr int joined_symbol(shape const& joined, int axis, node_id const* inputs, int count, bool& is_certain) {
         int symbol = 0;
         for (int k = 0; k < count; ++k) {
             shape const& extents = g_.shapes[g_.nodes[inputs[k]].shape];
@@ -166,11 +166,28 @@ private:
                 continue;
             }
             int const own = symbols_.at[inputs[k] * rank_ + own_axis];
-            if (joined.extents[axis] != dyn || (symbol != 0 && symbol != own)) {
-                return conflict;
+            if (joined.extents[axis] != dyn) {
+                is_certain = false;
+                return 0;
             }
-            symbol = own;
+            is_certain = is_certain && (symbol == 0 || symbol == own);
+            symbol = symbol == 0 || symbol == own ? own : met_symbol(symbol, own);
         }
+        return symbol;
+    }
+
+    /// The symbol of what two extents make that may or may not be equal: the same wherever both meet, and where it
+    /// meets one of them again.
+    constexpr int met_symbol(int a, int b) {
+        for (meeting const& m : meetings_) {
+            if ((m.a == a && m.b == b) || (m.a == b && m.b == a)) {
+                return m.symbol;
+            }
+        }
+        int const symbol = ++last_symbol_;
+        meetings_.push_back({a, b, symbol});
+        meetings_.push_back({a, symbol, symbol});
+        meetings_.push_back({b, symbol, symbol});
         return symbol;
     }
 
@@ -197,6 +214,7 @@ private:
 
     graph_view g_;
     int rank_;              // the highest
+    sequence<meeting> meetings_;
     sequence<int> symbols_; // 0: static, named, or not yet known
     sequence<node_id> equal_inputs_;
     int last_symbol_ = 0;

@@ -106,6 +106,18 @@ struct schedule_view {
         return count;
     }
 
+    /// Whether a group or a view reads a stored value.
+    constexpr bool is_read(int v) const {
+        bool is = false;
+        for (int i = 0; i < value_count; ++i) {
+            is |= values[i].kind == storage_kind::view && values[i].source == v;
+        }
+        for (int i = 0; i < leaf_count(); ++i) {
+            is |= leaves[i] == v;
+        }
+        return is;
+    }
+
     /// The stored value that `v` is a view of, itself if it is none.
     constexpr int root_of(int v) const {
         while (values[v].kind == storage_kind::view) {

@@ -60,7 +60,7 @@ public:
     CALQUE_INLINE void run(plan const& p, Outputs& outputs, std::string const& function_name) {
         bind_all_outputs<MayAlias>(p, outputs);
         if constexpr (runs_in_place) {
-            if (p.arena_bytes == 0 && !is_interpreted(p) && !needs_copies_) [[likely]] {
+            if (p.arena_bytes == 0 && runs_kernels_alone(p) && !needs_copies_) [[likely]] {
                 bases_[arena_base] = nullptr;
                 execute(p);
                 require_no_violation(function_name);
@@ -294,12 +294,12 @@ private:
     static constexpr order_table orders{};
 
     CALQUE_INLINE bool may_keep_order(plan const& p, int output) const {
-        return orders.is_in_plan[output] && !runs_op_by_op(p);
+        return orders.is_in_plan[output] && !runs_op_by_op(p) && !is_widened(p, output);
     }
 
     CALQUE_INLINE strides planned_strides(plan const& p, int output) const {
         value_plan const& v = p.outputs[output];
-        return may_keep_order(p, output) ? v.steps : contiguous_strides(v.extents);
+        return may_keep_order(p, output) || is_widened(p, output) ? v.steps : contiguous_strides(v.extents);
     }
 
     /// An output that lies in another way than the plan lays it out is copied there.
@@ -443,7 +443,7 @@ private:
 
     /// The same with memory that the plan needs, or through copies.
     CALQUE_NOINLINE void run_apart(plan const& p, bool may_be_strided, std::string const& function_name) {
-        if (is_interpreted(p) || needs_copies_) [[unlikely]] {
+        if (!runs_kernels_alone(p) || needs_copies_) [[unlikely]] {
             run_with_copies(p, may_be_strided, function_name);
             return;
         }
@@ -462,7 +462,26 @@ private:
     CALQUE_INLINE bool runs_op_by_op(plan const& p) const { return is_interpreted(p) || eager_runner_ != nullptr; }
 
     /// The same where the plan says so, which few plans can.
-    CALQUE_INLINE static bool is_interpreted(plan const& p) { return code::may_be_interpreted && p.is_interpreted; }
+    CALQUE_INLINE static bool is_interpreted(plan const& p) {
+        return code::may_be_interpreted && p.mode == execution_mode::op_by_op;
+    }
+
+    /// Whether kernels write all outputs as they are, which all calls of most programs do.
+    CALQUE_INLINE static bool runs_kernels_alone(plan const& p) {
+        return !code::may_be_interpreted || p.mode == execution_mode::kernels;
+    }
+
+    /// The bytes of an output; `output_bytes` has those that kernels write.
+    CALQUE_INLINE static std::ptrdiff_t bytes_of(plan const& p, int output) {
+        return code::may_be_widened
+                   ? p.outputs[output].extents.size() * static_cast<std::ptrdiff_t>(P::output_element_bytes(output))
+                   : p.output_bytes[output];
+    }
+
+    /// Whether an output is computed for more elements than it has.
+    CALQUE_INLINE bool is_widened(plan const& p, int output) const {
+        return code::may_be_widened && eager_runner_ == nullptr && p.output_bytes[output] != bytes_of(p, output);
+    }
 
     /// Outputs that are bound only when all has been computed.
     struct late_outputs {
@@ -503,26 +522,31 @@ private:
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.outputs[o].extents;
             std::byte const* const from = frame.data() + offsets[o];
-            if (!may_be_strided || outputs_[o].copy == nullptr) {
-                kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(p.output_bytes[o]));
+            bool const has_gaps = may_be_strided && outputs_[o].copy != nullptr;
+            if (!has_gaps && !is_widened(p, o)) {
+                kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(bytes_of(p, o)));
                 continue;
             }
-            strides to;
-            for (int axis = 0; axis < extents.rank; ++axis) {
+            strides to = contiguous_strides(extents);
+            for (int axis = 0; has_gaps && axis < extents.rank; ++axis) {
                 to[axis] = outputs_[o].steps[axis];
             }
-            outputs_[o].copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, P::output_element_bytes(o));
+            auto copy = has_gaps ? outputs_[o].copy : nullptr;
+            if constexpr (code::may_be_widened) {
+                copy = &kernels::copy_strided<>;
+            }
+            copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, P::output_element_bytes(o));
         }
     }
 
     void run_into_temporaries(plan const& p) {
         if (eager_runner_ != nullptr) { // the graph that the kernels run, so that results are theirs bit by bit
-            bool const is_what_runs = !p.is_interpreted && code::view().by_columns == 0;
+            bool const is_what_runs = !is_interpreted(p) && code::view().by_columns == 0;
             run_by(eager_runner_, is_what_runs ? code::view() : P::traced::graph.view());
             return;
         }
         if constexpr (code::may_be_interpreted) {
-            if (p.is_interpreted) { // dynamic extents broadcast although fusion relies on equal ones
+            if (is_interpreted(p)) { // dynamic extents broadcast although fusion relies on equal ones
                 struct traced_graph {
                     static constexpr graph::graph_view view() { return P::traced::graph.view(); }
                 };

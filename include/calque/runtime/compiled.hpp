@@ -8,6 +8,7 @@
 #include <calque/passes/assume_extents.hpp>
 #include <calque/passes/make_schedule.hpp>
 #include <calque/passes/optimize.hpp>
+#include <calque/runtime/fusion_checks.hpp>
 #include <calque/runtime/spaced_views.hpp>
 #include <calque/trace/trace.hpp>
 
@@ -345,10 +346,16 @@ struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>
     static constexpr int output_count = traced::output_count;
     static constexpr bool is_ambiguous = compiled_for_orders::source::is_ambiguous;
     static constexpr bool relies_on_equal_extents = compiled_for_orders::source::relies_on_equal_extents;
+    /// Whether calls may have extents that fusion has not taken for equal, which some calls are checked for.
+    static constexpr bool is_checked = is_ambiguous && !relies_on_equal_extents &&
+                                       compiled_for_orders::has_several_values() &&
+                                       fusion_checks<scheduled<typename compiled_for_orders::source>>::count != 0;
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
-        relies_on_equal_extents ||
-        (is_ambiguous && (compiled_for_orders::has_several_values() || compiled_for_orders::has_regions()));
+        relies_on_equal_extents || is_checked || (is_ambiguous && compiled_for_orders::has_regions());
+    /// Whether calls may have outputs that are computed for more elements than they have.
+    static constexpr bool may_be_widened = is_checked && ByColumns == 0 && !compiled_for_orders::has_regions() &&
+                                           fusion_checks<scheduled<typename compiled_for_orders::source>>::may_widen();
 };
 
 /// The constants that every call of `F` with these specs shares, wherever its arrays lie.

@@ -76,7 +76,7 @@ public:
 
     /// Whether the shapes of a call are those that fusion has taken for equal.
     static constexpr bool suits_fusion(shape const* shapes) {
-        bool suits = fusion_checks<Compiled>::hold(shapes);
+        bool suits = fusion_checks<scheduled<typename Compiled::source>>::hold(shapes);
         if constexpr (Compiled::has_regions()) {
             sequence<shape> scratch;
             suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {

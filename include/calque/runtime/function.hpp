@@ -144,8 +144,7 @@ public:
             *state_,
             [&]<class P>() -> plan_description {
                 typename P::plan const& plan = find_plan(runtime::call<P>(name(), args...));
-                return {runtime::to_text(P::code::optimized.view(), P::code::schedule.view(), plan.view(),
-                                         plan.is_interpreted),
+                return {runtime::to_text(P::code::optimized.view(), P::code::schedule.view(), plan.view()),
                         plan.arena_bytes};
             },
             args...);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What fusion takes for equal and only the extents of a call can tell: where a dynamic extent of 1 broadcasts, the
-// values of one kernel differ in shape, and the call runs op by op.
+// values of one kernel differ in shape. Outputs of fewer elements are computed for all of them, and copied; where that
+// is not the same, the call runs op by op.
 #pragma once
 
 #include <calque/graph/extent_symbols.hpp>
@@ -15,6 +16,9 @@ struct fusion_check {
     graph::node_id node = -1;
     graph::node_id space_node = -1;
     int full_axes = 0;
+    // Whether each of both may be stretched: an output that nothing reads and that has the same elements along an axis.
+    bool may_widen = false;
+    bool may_widen_space = false;
 
     constexpr bool operator==(fusion_check const&) const = default;
 
@@ -26,6 +30,23 @@ struct fusion_check {
             all = extents[axis] == (axis < full_axes ? space[axis] : 1);
         }
         return all;
+    }
+
+    /// Stretches what has one element along an axis where the other has more. False if that may not be.
+    constexpr bool widen(shape* shapes) const {
+        shape& extents = shapes[node];
+        shape& space = shapes[space_node];
+        bool may = extents.rank == space.rank;
+        for (int axis = 0; may && axis < full_axes; ++axis) {
+            extent_t const wide = extents[axis] == 1 ? space[axis] : extents[axis];
+            bool const is_node_narrow = extents[axis] != wide;
+            bool const is_space_narrow = space[axis] != wide;
+            may = (!is_node_narrow || may_widen) && (!is_space_narrow || (space[axis] == 1 && may_widen_space)) &&
+                  (wide != 0 || !(is_node_narrow || is_space_narrow)); // no elements have none to copy
+            extents[axis] = wide;
+            space[axis] = wide;
+        }
+        return may && holds(shapes);
     }
 };
 
@@ -48,15 +69,34 @@ public:
 private:
     constexpr void add_checks_of(graph::step const& step, graph::group const& x) {
         bool const is_reduction = graph::info(step.op).kind == graph::op_kind::reduction;
+        bool const may_widen_space = is_only_output(x, x.space_node);
         if (step.leaf < 0 && is_reduction) {
-            add({g_.input(g_[step.node], 0), x.space_node, g_.shapes[x.space].rank});
+            add({g_.input(g_[step.node], 0), x.space_node, g_.shapes[x.space].rank, false, may_widen_space});
         }
         bool const is_counted = step.index >= 0 && g_.shape(step.node).rank != 0;
         bool const is_stored = step.result >= 0 && !is_reduction;
         if (is_counted || is_stored) {
             bool const is_full = g_[step.node].shape == x.space;
-            add({step.node, x.space_node, g_.shapes[x.space].rank - (is_full ? 0 : x.reduced_axes)});
+            bool const may_widen = !is_counted && is_only_output(x, step.node);
+            add({step.node, x.space_node, g_.shapes[x.space].rank - (is_full ? 0 : x.reduced_axes), may_widen,
+                 may_widen_space});
         }
+    }
+
+    /// Whether a node is a result of a group, one output, and nothing else reads it.
+    constexpr bool is_only_output(graph::group const& x, graph::node_id node) const {
+        for (int r = x.first_result; r < x.first_result + x.result_count; ++r) {
+            int const v = s_.results[r];
+            graph::stored_value const& value = s_.values[v];
+            if (value.node == node && value.kind == graph::storage_kind::buffer && value.output >= 0) {
+                int outputs = 0;
+                for (int o = 0; o < s_.output_count; ++o) {
+                    outputs += s_.outputs[o] == v ? 1 : 0;
+                }
+                return outputs == 1 && s_.outputs[value.output] == v && !s_.is_read(v);
+            }
+        }
+        return false;
     }
 
     constexpr void add(fusion_check const& check) {
@@ -86,8 +126,11 @@ class fusion_checks {
     static constexpr sequence<fusion_check> find() {
         return fusion_check_finder(Compiled::view(), Compiled::schedule.view()).find();
     }
+
+public:
     static constexpr int count = find().size();
 
+private:
     struct table {
         fusion_check checks[count == 0 ? 1 : count]{};
 
@@ -108,6 +151,26 @@ public:
             all = of.checks[i].holds(shapes);
         }
         return all;
+    }
+
+    /// Whether some outputs may be stretched.
+    static constexpr bool may_widen() {
+        bool any = false;
+        for (int i = 0; i < count; ++i) {
+            any |= of.checks[i].may_widen || of.checks[i].may_widen_space;
+        }
+        return any;
+    }
+
+    /// Stretches the shapes of outputs until all checks hold. False if they cannot.
+    static constexpr bool widen(shape* shapes) {
+        bool may = true;
+        for (int turn = 0; may && turn <= count && !hold(shapes); ++turn) { // a space that grows stretches others
+            for (int i = 0; may && i < count; ++i) {
+                may = of.checks[i].widen(shapes);
+            }
+        }
+        return may && hold(shapes);
     }
 };
 

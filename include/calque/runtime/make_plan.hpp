@@ -243,20 +243,7 @@ private:
             in_.schedule.outputs[s.output] != v) {
             return false;
         }
-        for (int i = 0; i < in_.schedule.value_count; ++i) {
-            if (stored(i).source == v) {
-                return false;
-            }
-        }
-        for (int k = s.made_by + 1; k < in_.schedule.group_count; ++k) {
-            graph::group const& reader = in_.schedule.groups[k];
-            for (int i = 0; i < reader.leaf_count; ++i) {
-                if (in_.schedule.leaves[reader.first_leaf + i] == v) {
-                    return false;
-                }
-            }
-        }
-        return lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf]]) &&
+        return !in_.schedule.is_read(v) && lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf]]) &&
                lies_by_columns(out_.values[in_.schedule.leaves[x.first_leaf + 1]]);
     }
 

@@ -116,6 +116,13 @@ struct plan_view {
     std::size_t* arena_bytes = nullptr;
 };
 
+/// What computes the results of a call.
+enum class execution_mode : std::uint8_t {
+    kernels,
+    kernels_of_wider_outputs, // a dynamic extent broadcasts: some outputs are computed for more elements, and copied
+    op_by_op,                 // one broadcasts where kernels rely on equal ones
+};
+
 /// What of a finished plan people may want to see.
 struct const_plan_view {
     leaf_plan const* leaves = nullptr;
@@ -126,6 +133,7 @@ struct const_plan_view {
     int copy_count = 0;
     std::size_t arena_bytes = 0;
     bool is_in_registers = false;
+    execution_mode mode = execution_mode::kernels;
 };
 
 /// What a plan has room for.
@@ -190,7 +198,7 @@ struct plan_storage {
     std::size_t workspace_offset = 0;
     std::size_t arena_bytes = 0;
     bool is_in_registers = false; // it runs as a `register_program`
-    bool is_interpreted = false; // a dynamic extent broadcasts where the kernels rely on equal ones
+    execution_mode mode = execution_mode::kernels;
 
     constexpr plan_view view() {
         return {values,
@@ -206,7 +214,8 @@ struct plan_storage {
                 &arena_bytes};
     }
     constexpr const_plan_view view() const {
-        return {leaves, groups, outer_extents, outer_axes, copies.data(), copies.size(), arena_bytes, is_in_registers};
+        return {leaves,        groups,      outer_extents,   outer_axes, copies.data(),
+                copies.size(), arena_bytes, is_in_registers, mode};
     }
 };
 

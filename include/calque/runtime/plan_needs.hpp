@@ -74,13 +74,7 @@ private:
                                  view.op == graph::code_of<graph::ops::reshape>;
         bool const is_filled = source.kind == graph::storage_kind::buffer && source.output >= 0 &&
                                s_.outputs[source.output] == v;
-        bool is_read = false;
-        for (int i = 0; i < s_.value_count; ++i) {
-            is_read |= s_.values[i].kind == graph::storage_kind::view && s_.values[i].source == v;
-        }
-        for (int i = 0; i < s_.leaf_count(); ++i) {
-            is_read |= s_.leaves[i] == v;
-        }
+        bool is_read = s_.is_read(v);
         for (int o = 0; o < s_.output_count; ++o) {
             is_read |= o != source.output && s_.outputs[o] == v;
         }

@@ -88,10 +88,9 @@ inline void append_register_program(text& out, graph::graph_view const& g, graph
 } // namespace detail
 
 /// A line for each kernel of a plan, in order.
-inline std::string to_text(graph::graph_view const& g, graph::schedule_view const& s, const_plan_view const& p,
-                           bool is_interpreted) {
+inline std::string to_text(graph::graph_view const& g, graph::schedule_view const& s, const_plan_view const& p) {
     text out;
-    if (is_interpreted) {
+    if (p.mode == execution_mode::op_by_op) {
         out << "op by op, without fusion: a dynamic extent of 1 broadcasts (declare it as 1 to get kernels)\n";
         return out.string();
     }
@@ -146,6 +145,9 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             break;
         }
         out << '\n';
+    }
+    if (p.mode == execution_mode::kernels_of_wider_outputs) {
+        out << "   copy      outputs along which a dynamic extent of 1 broadcasts, from all elements\n";
     }
     out << "arena " << p.arena_bytes << " bytes\n";
     return out.string();

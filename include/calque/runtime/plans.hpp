@@ -174,7 +174,7 @@ private:
         return cached_plan<P>([&](typename P::plan& p) {
             policy_.run(k.words, [&] { P::template make<typename P::mismatch>(p, k.words, state_.options().name); });
             if constexpr (P::code::may_be_interpreted) {
-                if (p.is_interpreted) {
+                if (p.mode == runtime::execution_mode::op_by_op) {
                     state_.tell_of_interpreted({&description(), k.words});
                 }
             }

@@ -234,9 +234,6 @@ struct program {
         for (int a = 0; a < layout::count; ++a) {
             p.arguments[a] = memory_range::of(extents[a], steps[a], size_of(argument_type(a)));
         }
-        for (int o = 0; o < output_count; ++o) {
-            p.output_bytes[o] = p.outputs[o].extents.size() * static_cast<std::ptrdiff_t>(output_element_bytes(o));
-        }
     }
 
     /// The shape of a node of the function as it was traced.
@@ -267,11 +264,44 @@ private:
         infer<optimized_rules>(g, extents, shapes.data(), function_name);
         if constexpr (code::may_be_interpreted) {
             if (!execution::suits_fusion(shapes.data())) {
-                interpret(p, extents, function_name);
+                if (!plan_wider_outputs(p, shapes.data(), steps)) {
+                    interpret(p, extents, function_name);
+                }
                 return;
             }
         }
         execution::make_plan(p, shapes.data(), steps);
+        set_output_bytes(p);
+    }
+
+    /// The kernels compute some outputs for more elements than they have, which are copied: how they lie among these is
+    /// in the plan. False if that would not be the same.
+    static constexpr bool plan_wider_outputs([[maybe_unused]] plan& p, [[maybe_unused]] shape* shapes,
+                                             [[maybe_unused]] strides const* steps) {
+        if constexpr (code::may_be_widened) {
+            constexpr graph::graph_view g = code::optimized.view();
+            shape extents[g.output_count];
+            for (int o = 0; o < g.output_count; ++o) {
+                extents[o] = shapes[g.outputs[o]];
+            }
+            if (fusion_checks<scheduled<typename code::source>>::widen(shapes)) {
+                execution::make_plan(p, shapes, steps);
+                set_output_bytes(p);
+                for (int o = 0; o < g.output_count; ++o) {
+                    p.outputs[o].extents = extents[o];
+                }
+                p.mode = execution_mode::kernels_of_wider_outputs;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The bytes of what is computed of each output.
+    static constexpr void set_output_bytes(plan& p) {
+        for (int o = 0; o < output_count; ++o) {
+            p.output_bytes[o] = p.outputs[o].extents.size() * static_cast<std::ptrdiff_t>(output_element_bytes(o));
+        }
     }
 
     template <class L>
@@ -378,10 +408,11 @@ private:
         constexpr graph::graph_view traced_graph = traced::graph.view();
         node_shapes<traced_graph.node_count> shapes(traced_graph.node_count);
         infer<traced_rules>(traced_graph, extents, shapes.data(), name);
-        p.is_interpreted = true;
+        p.mode = execution_mode::op_by_op;
         for (int i = 0; i < traced::output_count; ++i) {
             p.outputs[i].extents = shapes[traced_graph.outputs[i]];
         }
+        set_output_bytes(p);
     }
 };
 
