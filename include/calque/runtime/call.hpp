@@ -531,11 +531,12 @@ private:
             for (int axis = 0; has_gaps && axis < extents.rank; ++axis) {
                 to[axis] = outputs_[o].steps[axis];
             }
-            auto copy = has_gaps ? outputs_[o].copy : nullptr;
-            if constexpr (code::may_be_widened) {
-                copy = &kernels::copy_strided<>;
+            kernels::strided_source const planned{from, planned_strides(p, o)};
+            if constexpr (code::may_be_widened) { // without gaps `copy` is null
+                kernels::copy_strided<>(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
+            } else {
+                outputs_[o].copy(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
             }
-            copy(extents, {wanted[o], to}, {from, planned_strides(p, o)}, P::output_element_bytes(o));
         }
     }
 

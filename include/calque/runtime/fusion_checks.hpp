@@ -59,9 +59,11 @@ public:
     constexpr sequence<fusion_check> find() {
         for (int k = 0; k < s_.group_count; ++k) {
             graph::group const& x = s_.groups[k];
+            of_group_.clear();
             for (int i = 0; i < x.step_count; ++i) {
                 add_checks_of(s_.steps[x.first_step + i], x);
             }
+            keep_checks();
         }
         return std::move(checks_);
     }
@@ -69,21 +71,31 @@ public:
 private:
     constexpr void add_checks_of(graph::step const& step, graph::group const& x) {
         bool const is_reduction = graph::info(step.op).kind == graph::op_kind::reduction;
-        bool const may_widen_space = is_only_output(x, x.space_node);
+        bool const may_widen_space = is_only_elementwise(x) && is_only_output(x, x.space_node);
         if (step.leaf < 0 && is_reduction) {
-            add({g_.input(g_[step.node], 0), x.space_node, g_.shapes[x.space].rank, false, may_widen_space});
+            add({g_.input(g_[step.node], 0), x.space_node, g_.shapes[x.space].rank});
         }
         bool const is_counted = step.index >= 0 && g_.shape(step.node).rank != 0;
         bool const is_stored = step.result >= 0 && !is_reduction;
         if (is_counted || is_stored) {
             bool const is_full = g_[step.node].shape == x.space;
-            bool const may_widen = !is_counted && is_only_output(x, step.node);
+            bool const may_widen = !is_counted && x.kind == graph::group_kind::rows && is_only_output(x, step.node);
             add({step.node, x.space_node, g_.shapes[x.space].rank - (is_full ? 0 : x.reduced_axes), may_widen,
                  may_widen_space});
         }
     }
 
-    /// Whether a node is a result of a group, one output, and nothing else reads it.
+    /// Whether what a group computes for one element does not depend on the others, nor on where it is.
+    constexpr bool is_only_elementwise(graph::group const& x) const {
+        bool is = x.kind == graph::group_kind::rows && x.reduced_axes == 0;
+        for (int i = 0; is && i < x.step_count; ++i) {
+            graph::step const& step = s_.steps[x.first_step + i];
+            is = step.index < 0 && graph::info(step.op).kind != graph::op_kind::reduction;
+        }
+        return is;
+    }
+
+    /// Whether a node is a result of a group, one output, and no other group reads it.
     constexpr bool is_only_output(graph::group const& x, graph::node_id node) const {
         for (int r = x.first_result; r < x.first_result + x.result_count; ++r) {
             int const v = s_.results[r];
@@ -100,8 +112,22 @@ private:
     }
 
     constexpr void add(fusion_check const& check) {
-        if (!holds_always(check) && calque::find(checks_, check) < 0) {
-            checks_.push_back(check);
+        if (check.node != check.space_node && calque::find(of_group_, check) < 0) {
+            of_group_.push_back(check);
+        }
+    }
+
+    /// Keeps a group's checks that some call may not pass; and the others, if its space may be stretched then, whose
+    /// extents they always have.
+    constexpr void keep_checks() {
+        bool may_widen_space = false;
+        for (fusion_check const& check : of_group_) {
+            may_widen_space |= check.may_widen_space && !holds_always(check);
+        }
+        for (fusion_check const& check : of_group_) {
+            if (may_widen_space || !holds_always(check)) {
+                checks_.push_back(check);
+            }
         }
     }
 
@@ -117,6 +143,7 @@ private:
     graph::graph_view g_;
     graph::schedule_view s_;
     graph::extent_symbols symbols_;
+    sequence<fusion_check> of_group_;
     sequence<fusion_check> checks_;
 };
 
