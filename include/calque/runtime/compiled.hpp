@@ -92,6 +92,7 @@ struct region_of;
 template <class Region>
 struct scheduled {
     using source = Region;
+    using checks = fusion_checks<scheduled>; // of the extents of a call
     static constexpr auto const& optimized = Region::optimized;
     static constexpr graph::graph_view view() { return Region::view(); }
 
@@ -349,13 +350,13 @@ struct compiled_for_orders : scheduled<optimized_program<ByColumns, F, Specs...>
     /// Whether calls may have extents that fusion has not taken for equal, which some calls are checked for.
     static constexpr bool is_checked = is_ambiguous && !relies_on_equal_extents &&
                                        compiled_for_orders::has_several_values() &&
-                                       fusion_checks<scheduled<typename compiled_for_orders::source>>::count != 0;
+                                       compiled_for_orders::checks::count != 0;
     /// Whether calls may have extents that the kernels do not serve: those run op by op.
     static constexpr bool may_be_interpreted =
         relies_on_equal_extents || is_checked || (is_ambiguous && compiled_for_orders::has_regions());
     /// Whether calls may have outputs that are computed for more elements than they have.
-    static constexpr bool may_be_widened = is_checked && ByColumns == 0 && !compiled_for_orders::has_regions() &&
-                                           fusion_checks<scheduled<typename compiled_for_orders::source>>::may_widen();
+    static constexpr bool may_be_widened =
+        is_checked && ByColumns == 0 && !compiled_for_orders::has_regions() && compiled_for_orders::checks::may_widen();
 };
 
 /// The constants that every call of `F` with these specs shares, wherever its arrays lie.

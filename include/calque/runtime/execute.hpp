@@ -8,7 +8,6 @@
 #include <calque/kernels/cpu/matmul_small.hpp>
 #include <calque/kernels/cpu/row_kernel.hpp>
 #include <calque/runtime/execute_control.hpp>
-#include <calque/runtime/fusion_checks.hpp>
 #include <calque/runtime/host_arrays.hpp>
 #include <calque/runtime/make_plan.hpp>
 #include <calque/runtime/move.hpp>
@@ -76,7 +75,7 @@ public:
 
     /// Whether the shapes of a call are those that fusion has taken for equal.
     static constexpr bool suits_fusion(shape const* shapes) {
-        bool suits = fusion_checks<scheduled<typename Compiled::source>>::hold(shapes);
+        bool suits = Compiled::checks::hold(shapes);
         if constexpr (Compiled::has_regions()) {
             sequence<shape> scratch;
             suits = suits && for_each_control([&]<int K>(std::integral_constant<int, K>) {

@@ -284,7 +284,7 @@ private:
             for (int o = 0; o < g.output_count; ++o) {
                 extents[o] = shapes[g.outputs[o]];
             }
-            if (fusion_checks<scheduled<typename code::source>>::widen(shapes)) {
+            if (code::checks::widen(shapes)) {
                 execution::make_plan(p, shapes, steps);
                 set_output_bytes(p);
                 for (int o = 0; o < g.output_count; ++o) {

@@ -16,8 +16,8 @@ inline namespace v0 {
 namespace kernels {
 
 /// Writes element (i, j) of a matrix of few columns to (j, i) of a tile, or the way back. The rows of the tile have
-/// `Lanes` elements, of which the first `rows` are rows of the matrix; when a tile is filled, the others
-/// get some number. `stride`: from row to row of the matrix, in elements.
+/// `Lanes` elements, of which the first `rows` are rows of the matrix; when a tile is filled, the others get some
+/// number. `stride`: from row to row of the matrix, in elements.
 using move_row_tile = void (*)(std::byte const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t stride,
                                std::byte* out);
 
@@ -158,7 +158,7 @@ CALQUE_INLINE move_row_tile filling_of_row_tiles(std::ptrdiff_t columns, std::pt
     if constexpr (detail::has_tiles<T>) {
         using carrier = detail::carrier<T>;
         if (stride == 0) {
-            return &detail::repeat_row<Lanes, carrier>;
+            return &detail::repeat_row<Lanes, T>; // which reads elements, not bits
         }
         move_row_tile const move = detail::row_permutation<true, Lanes, carrier>(columns);
         if (move != nullptr && stride == columns) {
