@@ -60,8 +60,9 @@ public:
         for (int k = 0; k < s_.group_count; ++k) {
             graph::group const& x = s_.groups[k];
             of_group_.clear();
+            bool const may_widen_space = is_only_elementwise(x) && is_only_output(x, x.space_node);
             for (int i = 0; i < x.step_count; ++i) {
-                add_checks_of(s_.steps[x.first_step + i], x);
+                add_checks_of(s_.steps[x.first_step + i], x, may_widen_space);
             }
             keep_checks();
         }
@@ -69,9 +70,8 @@ public:
     }
 
 private:
-    constexpr void add_checks_of(graph::step const& step, graph::group const& x) {
+    constexpr void add_checks_of(graph::step const& step, graph::group const& x, bool may_widen_space) {
         bool const is_reduction = graph::info(step.op).kind == graph::op_kind::reduction;
-        bool const may_widen_space = is_only_elementwise(x) && is_only_output(x, x.space_node);
         if (step.leaf < 0 && is_reduction) {
             add({g_.input(g_[step.node], 0), x.space_node, g_.shapes[x.space].rank});
         }
