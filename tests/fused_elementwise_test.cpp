@@ -2,6 +2,7 @@
 // Elementwise kernels give the interpreter's bits: each dtype, all of them in one kernel, every function.
 #include "tensor_compare.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -93,7 +94,7 @@ TEST_CASE("functions, ordinary numbers and the edges of the dtype") {
     auto const check = [](auto zero) {
         using T = decltype(zero);
         using limits = std::numeric_limits<T>;
-        for (std::size_t const n : {1u, 17u, 64u, 75u}) {
+        for (std::size_t const n : {1u, 17u, 64u, 75u, 200u}) {
             xtensor<T, 1> x = noise<T, 1>({n}, 7);
             check_fused(functions, equal_bits, x);
             T const edges[] = {
@@ -108,4 +109,45 @@ TEST_CASE("functions, ordinary numbers and the edges of the dtype") {
     };
     check(0.f);
     check(0.);
+}
+
+TEST_CASE("functions over rows by themselves have the bits of one row") {
+    auto const program = [](auto x, auto c) { return tanh(x * c) * sigmoid(x) - log(exp(x) + abs(c)); };
+    auto const by_rows = calque::function(program, {.max_warnings = 0});
+    auto const of_row = calque::function(program, {.max_warnings = 0});
+    constexpr std::size_t rows = 5; // too few to be joined
+    for (std::size_t const columns : {1u,  15u, 16u, 17u, 31u,  32u,  33u,  48u,  49u,  63u, 64u,
+                                      65u, 80u, 81u, 97u, 113u, 128u, 129u, 161u, 200u, 300u}) {
+        CAPTURE(columns);
+        auto const x = noise<float, 2>({rows, columns}, 11);
+        auto const c = noise<float, 2>({rows, 1}, 12);
+        xtensor<float, 2> const y = by_rows(x, calque::with_shape<calque::dyn, 1>(c));
+        for (std::size_t i = 0; i < rows; ++i) {
+            xtensor<float, 1> const row = xt::view(x, i, xt::all());
+            xtensor<float, 1> const expected = of_row(row, c(i, 0));
+            for (std::size_t j = 0; j < columns; ++j) {
+                CHECK(tests::is_close(y(i, j), expected(j), equal_bits));
+            }
+        }
+    }
+}
+
+TEST_CASE("sums of functions over any number of elements") {
+    auto const of_all = calque::function([](auto x) { return sum(log(abs(x) + 1) * 2); }, {.max_warnings = 0});
+    auto const of_rows =
+        calque::function([](auto x) { return calque::sum<1>(log(abs(x) + 1) * 2); }, {.max_warnings = 0});
+    for (std::size_t const n : {1u, 16u, 31u, 63u, 64u, 65u, 100u, 127u, 128u, 129u, 200u, 300u}) {
+        CAPTURE(n);
+        auto const x = noise<float, 2>({3, n}, 13);
+        xtensor<float, 1> const sums = of_rows(x);
+        for (std::size_t i = 0; i < 3; ++i) {
+            xtensor<float, 1> const row = xt::view(x, i, xt::all());
+            double expected = 0;
+            for (float const element : row) {
+                expected += 2 * std::log(std::abs(double{element}) + 1);
+            }
+            CHECK(std::abs(double{sums(i)} - expected) <= 1e-6 * expected);
+            CHECK(std::abs(double{of_all(row)} - expected) <= 1e-6 * expected);
+        }
+    }
 }

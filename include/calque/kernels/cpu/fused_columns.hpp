@@ -549,8 +549,8 @@ private:
     }
 
     static constexpr auto work =
-        list_with_models<reduction>([](int i) { return Group::steps()[i].varies_along_columns; },
-                                    [](int i, int j) { return are_alike(Group::steps(), i, j); });
+        with_models(list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; }),
+                    [](int i, int j) { return are_alike(Group::steps(), i, j); });
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

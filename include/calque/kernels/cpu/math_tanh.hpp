@@ -2,6 +2,7 @@
 // tanh. Floats look up polynomials in registers with AVX-512; all others are a quotient.
 #pragma once
 
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/math_exp.hpp>
 
 namespace calque {
@@ -41,18 +42,19 @@ template <int U>
 CALQUE_INLINE pack<float, U> tanh_by_table(pack<float, U> x) {
     constexpr int fraction_bits_of_an_interval = 22;
     using I = pack<std::int32_t, U>;
+    auto const sign = simd::bits_as<std::int32_t>(x) & I(simd::floating_layout<float>::sign_bit);
     // NaN goes through as the distance from some centre.
     auto const magnitude = min_or_second(pack<float, U>(9.1f), simd::abs(x));
     auto const index = simd::bits_as<std::int32_t>(max_or_second(pack<float, U>(0.0625f), magnitude)) >>
                        I(fraction_bits_of_an_interval);
+    auto const& table = simd::read_where_used(tanh_table);
     auto const row = [&](int k) CALQUE_INLINE_LAMBDA {
-        return pack<float, U>::generate([&](int i)
-                                            CALQUE_INLINE_LAMBDA { return simd::lookup(tanh_table[k], index.r[i]); });
+        return pack<float, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return simd::lookup(table[k], index.r[i]); });
     };
     auto const distance = magnitude - row(0);
     auto sum = row(7);
     simd::unroll<6>([&](int k) CALQUE_INLINE_LAMBDA { sum = simd::fma(sum, distance, row(6 - k)); });
-    return copysign(sum, x);
+    return simd::bits_as<float>(simd::bits_as<std::int32_t>(sum) | sign);
 }
 
 #endif

@@ -19,14 +19,23 @@ struct row_program {
     static constexpr phase_plan<step_count> plan =
         plan_phases<step_count>(Group::steps(), [](int r) { return Group::is_full(r); });
 
-    /// Steps with work in a phase: loads, elementwise operations, reductions that accumulate.
-    template <int Phase>
-    static constexpr auto work = list_with_models<step_count>(
-        [](int i) {
-            return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == Phase
-                                                           : plan.loads(i, Phase) || plan.computes(i, Phase);
-        },
-        [](int i, int j) { return plan.loads(i, Phase) == plan.loads(j, Phase) && are_alike(Group::steps(), i, j); });
+    /// Whether a step has work in a phase: a load, an elementwise operation, a reduction that accumulates.
+    static constexpr bool works(int i, int phase) {
+        return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == phase
+                                                       : plan.loads(i, phase) || plan.computes(i, phase);
+    }
+
+    /// The steps with work in a phase: in the order of the graph, or by depth (see `list_by_depth`).
+    template <int Phase, bool ByDepth = false>
+    static constexpr auto work = [] {
+        auto const works_here = [](int i) { return works(i, Phase); };
+        auto const are_alike_here = [](int i, int j) {
+            return plan.loads(i, Phase) == plan.loads(j, Phase) && are_alike(Group::steps(), i, j);
+        };
+        return with_models(ByDepth ? list_by_depth<step_count>(Group::steps(), works_here)
+                                   : list_steps<step_count>(works_here),
+                           are_alike_here);
+    }();
 
     /// Those that read an array, or the tile of a product.
     template <int Phase>

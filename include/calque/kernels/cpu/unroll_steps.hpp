@@ -73,24 +73,23 @@ struct modelled_list {
     int model[N == 0 ? 1 : N]{};
 };
 
-/// The steps, of `N`, for which `select(i)` holds; `are_alike(i, j)`: whether two of them have the same code.
+/// These steps with their models; `are_alike(i, j)`: whether two of them have the same code.
 template <int N>
-constexpr modelled_list<N> list_with_models(auto select, auto are_alike) {
+constexpr modelled_list<N> with_models(step_list<N> const& steps, auto are_alike) {
     modelled_list<N> list;
     int models[N == 0 ? 1 : N]{};
     int model_count = 0;
-    for (int i = 0; i < N; ++i) {
-        if (select(i)) {
-            int k = 0;
-            while (k != model_count && !are_alike(models[k], i)) {
-                ++k;
-            }
-            if (k == model_count) {
-                models[model_count++] = i;
-            }
-            list.at[list.size] = i;
-            list.model[list.size++] = models[k];
+    for (; list.size < steps.size; ++list.size) {
+        int const i = steps.at[list.size];
+        int k = 0;
+        while (k != model_count && !are_alike(models[k], i)) {
+            ++k;
         }
+        if (k == model_count) {
+            models[model_count++] = i;
+        }
+        list.at[list.size] = i;
+        list.model[list.size] = models[k];
     }
     return list;
 }
