@@ -58,7 +58,7 @@ public:
                     kernel.run_rows(row, count, typename program::phases{});
                     move_to_row<Group>(row, count);
                 }
-            } else if (has_loop_of_short_rows && has_no_blocks(0, false, columns)) {
+            } else if (has_loop_of_short_rows && has_no_blocks(0, columns)) {
                 kernel.template run_each<has_loop_of_short_rows>(row, rows - first);
             } else {
                 kernel.template run_each<false>(row, rows - first);
@@ -218,21 +218,19 @@ private:
     static constexpr bool has_registers_to_spare =
         simd::register_count == 32 && !has_wide_values(Group::steps(), Group::step_count);
 
-    /// Whether four groups of more than light work run in lockstep, as registers suffice. (Not where reductions of many
-    /// rows have to fold them for each.)
-    static constexpr bool is_deep(int phase, bool one_row) {
-        return has_registers_to_spare && !is_light(phase) && !plan.counts[phase] && !is_spaced && !always_masked &&
-               (one_row || !plan.reduces[phase]);
+    /// Whether four groups of more than light work run in lockstep, as registers suffice.
+    static constexpr bool is_deep(int phase) {
+        return has_registers_to_spare && !is_light(phase) && !plan.counts[phase] && !is_spaced && !always_masked;
     }
 
     /// Independent chains in flight: more for little work, which waits for memory, and for functions, each a chain of
     /// instructions that wait for one another, of which a processor looks too few ahead; fewer where registers are
     /// short. One where leaves may have one element a row: what is in the registers of a group depends on the call, so
     /// that it is copied there. Where columns stand apart, several registers make one.
-    static constexpr int groups_of_phase(int phase, bool one_row) {
+    static constexpr int groups_of_phase(int phase) {
         bool const is_copied = Broadcasts && !plan.reduces[phase];
         int const light = !is_spaced || plan.reduces[phase] ? 4 : has_registers_to_spare ? 2 : 1;
-        bool const has_four = is_light(phase) ? !is_crowded(phase) : is_deep(phase, one_row);
+        bool const has_four = is_light(phase) ? !is_crowded(phase) : is_deep(phase);
         return is_copied ? 1 : has_four ? light : 2;
     }
 
@@ -391,7 +389,7 @@ private:
         if constexpr (may_gain_from_lines<Phase>()) {
             if (in_lines) {
                 using T = step_element<Group, stored>;
-                constexpr int U = groups_of_phase(Phase, true) * simd::lanes<T> / simd::width; // lines are in registers
+                constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
                 return run_blocks_in_lines<Phase>(wide, row, j);
             }
@@ -467,7 +465,7 @@ private:
         for (int k = 0; k < read.size; ++k) {
             graph::step const& s = Group::steps()[read.at[k]];
             suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
-            int const bytes = groups_of_phase(Phase, true) * simd::width * static_cast<int>(size_of(s.type));
+            int const bytes = groups_of_phase(Phase) * simd::width * static_cast<int>(size_of(s.type));
             registers += k == 0 ? 0 : bytes / static_cast<int>(simd::line_bytes) + 1;
         }
         return suits && registers <= thresholds::most_registers_of_reduced_lines;
@@ -594,9 +592,10 @@ private:
         return begin;
     }
 
-    /// Whether rows are too short for a phase's whole blocks, of which a reduction has to fold the groups.
-    static constexpr bool has_no_blocks(int phase, bool one_row, std::ptrdiff_t columns) {
-        std::ptrdiff_t const block = (is_deep(phase, one_row) ? 2 : groups_of_phase(phase, one_row)) * simd::width;
+    /// Whether rows are too short for a phase's whole blocks, of which a reduction has to fold the groups: of
+    /// functions, which wait for themselves, for one block.
+    static constexpr bool has_no_blocks(int phase, std::ptrdiff_t columns) {
+        std::ptrdiff_t const block = (is_deep(phase) ? 2 : groups_of_phase(phase)) * simd::width;
         return plan.reduces[phase] && columns < thresholds::least_blocks_folded * block;
     }
 
@@ -613,7 +612,7 @@ private:
 
     template <int Phase, bool OneRow, bool IsShort = false>
     CALQUE_INLINE void run_phase(arguments const& row) {
-        constexpr int U = groups_of_phase(Phase, OneRow);
+        constexpr int U = groups_of_phase(Phase);
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(row);
         load_broadcast_elements<Phase>(row);
@@ -631,7 +630,7 @@ private:
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;
             std::ptrdiff_t first = 0; // behind the whole blocks
-            if (IsShort || has_no_blocks(Phase, OneRow, columns_)) {
+            if (IsShort || has_no_blocks(Phase, columns_)) {
                 program::template start_reductions<Phase>(narrow);
             } else if constexpr (!IsShort) {
                 program::template start_reductions<Phase>(wide);
@@ -652,7 +651,7 @@ private:
                 }
             } else {
                 std::ptrdiff_t j = first;
-                if constexpr (!OneRow && is_deep(Phase, OneRow)) { // two by two: short rows have little else
+                if constexpr (U == 4 && !OneRow && !plan.reduces[Phase]) { // short rows have little else
                     constexpr std::ptrdiff_t pair_width = 2 * simd::width;
                     step_registers<Group, 2> pair;
                     CALQUE_ROLLED
@@ -720,51 +719,51 @@ private:
     template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
-        unroll_models<program::template work<Phase, U == 4 && is_deep(Phase, true)>>(
-            [&](auto model, int step) CALQUE_INLINE_LAMBDA {
-                constexpr graph::step s = step_v<Group, model>;
-                if constexpr (detail::is_reduction(s)) {
-                    constexpr int reduced = s.inputs[0];
-                    accumulate<model, Kept>(
-                        accumulators, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
-                } else if constexpr (plan.loads(model, Phase)) {
-                    column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
-                } else if constexpr (s.leaf >= 0) {
-                    int const leaf = Group::steps()[step].leaf;
-                    auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
-                    if constexpr (is_spaced && has_spaced_loads(s.type)) {
-                        load_neighbours<Phase, Masked, model>(column, row, step, j, n);
-                    } else if constexpr (requires { Row::aligned_leaf; }) {
-                        if (leaf == Row::aligned_leaf) {
-                            column.template at<model>(step) = detail::load<Masked, U>(from, n);
-                        } else {
-                            column.template at<model>(step) =
-                                simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
-                        }
-                    } else if constexpr (Broadcasts) {
-                        if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
-                            column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
-                        } else {
-                            column.template at<model>(step) = detail::load<Masked, U>(from, n);
-                        }
-                    } else if constexpr (looks_for_nan<Phase>()) {
-                        column.template at<model>(step) = simd::loaded_in_order(detail::load<Masked, U>(from, n));
-                    } else if constexpr (loads_once(Phase) && uses_in<Phase>(model) > 1) {
-                        column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
+        constexpr bool by_depth = U == 4 && is_deep(Phase);
+        unroll_models<program::template work<Phase, by_depth>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, model>;
+            if constexpr (detail::is_reduction(s)) {
+                constexpr int reduced = s.inputs[0];
+                accumulate<model, Kept>(accumulators,
+                                        column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
+            } else if constexpr (plan.loads(model, Phase)) {
+                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
+            } else if constexpr (s.leaf >= 0) {
+                int const leaf = Group::steps()[step].leaf;
+                auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
+                if constexpr (is_spaced && has_spaced_loads(s.type)) {
+                    load_neighbours<Phase, Masked, model>(column, row, step, j, n);
+                } else if constexpr (requires { Row::aligned_leaf; }) {
+                    if (leaf == Row::aligned_leaf) {
+                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                    } else {
+                        column.template at<model>(step) =
+                            simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
+                    }
+                } else if constexpr (Broadcasts) {
+                    if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
+                        column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
                     } else {
                         column.template at<model>(step) = detail::load<Masked, U>(from, n);
                     }
-                } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
-                    auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
-                    column.template at<model>(step) = detail::load<Masked, U>(tile + j, n);
-                } else if constexpr (s.index >= 0) {
-                    using V = simd::pack<step_element<Group, model>, U>;
-                    std::ptrdiff_t const first = row.indices[Group::steps()[step].index];
-                    column.template at<model>(step) = generate_step<model, V>(first + j, row_, step);
+                } else if constexpr (looks_for_nan<Phase>()) {
+                    column.template at<model>(step) = simd::loaded_in_order(detail::load<Masked, U>(from, n));
+                } else if constexpr (loads_once(Phase) && uses_in<Phase>(model) > 1) {
+                    column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
                 } else {
-                    column.template at<model>(step) = apply_step<model>(column, row_, step);
+                    column.template at<model>(step) = detail::load<Masked, U>(from, n);
                 }
-            });
+            } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
+                auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
+                column.template at<model>(step) = detail::load<Masked, U>(tile + j, n);
+            } else if constexpr (s.index >= 0) {
+                using V = simd::pack<step_element<Group, model>, U>;
+                std::ptrdiff_t const first = row.indices[Group::steps()[step].index];
+                column.template at<model>(step) = generate_step<model, V>(first + j, row_, step);
+            } else {
+                column.template at<model>(step) = apply_step<model>(column, row_, step);
+            }
+        });
         // After all loads of this block, so that a result may take the place of an argument.
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
