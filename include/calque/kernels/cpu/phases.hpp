@@ -85,7 +85,7 @@ constexpr int cost_of_step(graph::step const* steps, int i) {
 /// used.
 ///
 /// Measured with AVX-512 and four groups, in the order of the graph: tanh(a*b+c)*sigmoid(a)-0.5c 1.05 to 1.15,
-/// log(b)*exp(a) 1.0, 0.5a(1+tanh(...))+b*c 1.15.
+/// log(b)*exp(a) 1.0, 0.5a(1+tanh(...))+b*c 1.1.
 template <int N>
 constexpr step_list<N> list_by_depth(graph::step const* steps, auto select) {
     int depth[N]{};
