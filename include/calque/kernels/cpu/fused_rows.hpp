@@ -719,8 +719,8 @@ private:
     template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
-        constexpr bool by_depth = U == 4 && is_deep(Phase);
-        unroll_models<program::template work<Phase, by_depth>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+        constexpr bool is_sorted = U == 4 && is_deep(Phase);
+        unroll_models<program::template work<Phase, is_sorted>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
                 constexpr int reduced = s.inputs[0];

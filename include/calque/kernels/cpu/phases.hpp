@@ -80,57 +80,58 @@ constexpr int cost_of_step(graph::step const* steps, int i) {
     return has_number ? 1 : op.cost;
 }
 
-/// The steps, of `N`, for which `select(i)` holds, each behind its inputs, of which the longest chain of instructions
-/// comes first, so that few values wait for others. What functions read is loaded before all, the rest where it is
-/// used.
+/// The steps of a list, each behind its inputs, of which the longest chain of instructions comes first, so that few
+/// values wait for others. What functions read is loaded before all, the rest where it is used.
 ///
 /// Measured with AVX-512 and four groups, in the order of the graph: tanh(a*b+c)*sigmoid(a)-0.5c 1.05 to 1.15,
 /// log(b)*exp(a) 1.0, 0.5a(1+tanh(...))+b*c 1.1.
 template <int N>
-constexpr step_list<N> list_by_depth(graph::step const* steps, auto select) {
-    int depth[N]{};
+constexpr step_list<N> by_depth(graph::step const* steps, step_list<N> const& list) {
+    bool is_waiting[N]{}; // for its place
     bool is_read[N]{};
-    for (int i = 0; i < N; ++i) {
-        for (int k = 0; select(i) && k < steps[i].input_count; ++k) {
+    int depth[N]{};
+    for (int w = 0; w < list.size; ++w) {
+        int const i = list.at[w];
+        is_waiting[i] = true;
+        for (int k = 0; k < steps[i].input_count; ++k) {
             int const input = steps[i].inputs[k];
             is_read[input] = true;
             depth[i] = std::max(depth[i], depth[input]);
         }
-        depth[i] += select(i) ? cost_of_step(steps, i) : 0;
+        depth[i] += cost_of_step(steps, i);
     }
     bool is_for_functions[N]{};
-    for (int i = N - 1; i >= 0; --i) {
+    for (int w = list.size - 1; w >= 0; --w) {
+        int const i = list.at[w];
         bool const is = is_for_functions[i] || cost_of_step(steps, i) >= thresholds::cost_of_a_function;
-        for (int k = 0; select(i) && k < steps[i].input_count; ++k) {
+        for (int k = 0; k < steps[i].input_count; ++k) {
             is_for_functions[steps[i].inputs[k]] |= is;
         }
     }
-    step_list<N> list;
-    bool is_listed[N]{};
+    step_list<N> sorted;
     auto const add = [&](auto const& self, int i) {
-        if (!select(i) || is_listed[i]) {
+        if (!is_waiting[i]) {
             return;
         }
-        is_listed[i] = true;
-        int inputs[std::extent_v<decltype(graph::step::inputs)>]{};
-        std::copy(steps[i].inputs, steps[i].inputs + steps[i].input_count, inputs);
-        std::sort(inputs, inputs + steps[i].input_count, [&](int a, int b) { return depth[a] > depth[b]; });
-        for (int k = 0; k < steps[i].input_count; ++k) {
-            self(self, inputs[k]);
+        is_waiting[i] = false;
+        graph::step s = steps[i];
+        std::sort(s.inputs, s.inputs + s.input_count, [&](int x, int y) { return depth[x] > depth[y]; });
+        for (int k = 0; k < s.input_count; ++k) {
+            self(self, s.inputs[k]);
         }
-        list.at[list.size++] = i;
+        sorted.at[sorted.size++] = i;
     };
-    for (int i = 0; i < N; ++i) {
-        if (steps[i].leaf >= 0 && is_for_functions[i]) {
+    for (int w = 0; w < list.size; ++w) {
+        if (int const i = list.at[w]; steps[i].leaf >= 0 && is_for_functions[i]) {
             add(add, i);
         }
     }
-    for (int i = 0; i < N; ++i) {
-        if (!is_read[i]) {
+    for (int w = 0; w < list.size; ++w) {
+        if (int const i = list.at[w]; !is_read[i]) {
             add(add, i);
         }
     }
-    return list;
+    return sorted;
 }
 
 /// Plans the phases of `N` steps. `is_full(r)`: whether result r has a value for each column.

@@ -25,16 +25,16 @@ struct row_program {
                                                        : plan.loads(i, phase) || plan.computes(i, phase);
     }
 
-    /// The steps with work in a phase: in the order of the graph, or by depth (see `list_by_depth`).
+    /// The steps with work in a phase: in the order of the graph, or sorted by depth.
     template <int Phase, bool ByDepth = false>
     static constexpr auto work = [] {
-        auto const works_here = [](int i) { return works(i, Phase); };
-        auto const are_alike_here = [](int i, int j) {
+        auto list = list_steps<step_count>([](int i) { return works(i, Phase); });
+        if constexpr (ByDepth) {
+            list = by_depth(Group::steps(), list);
+        }
+        return with_models(list, [](int i, int j) {
             return plan.loads(i, Phase) == plan.loads(j, Phase) && are_alike(Group::steps(), i, j);
-        };
-        return with_models(ByDepth ? list_by_depth<step_count>(Group::steps(), works_here)
-                                   : list_steps<step_count>(works_here),
-                           are_alike_here);
+        });
     }();
 
     /// Those that read an array, or the tile of a product.
