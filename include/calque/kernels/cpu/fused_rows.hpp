@@ -215,12 +215,10 @@ private:
                plan.cost[phase] <= thresholds::most_cost_of_crowded_phase;
     }
 
-    static constexpr bool has_registers_to_spare =
-        simd::register_count == 32 && !has_wide_values(Group::steps(), Group::step_count);
-
     /// Whether four groups of more than light work run in lockstep, as registers suffice.
     static constexpr bool is_deep(int phase) {
-        return has_registers_to_spare && !is_light(phase) && !plan.counts[phase] && !is_spaced && !always_masked;
+        return program::has_registers_to_spare && !is_light(phase) && !plan.counts[phase] && !is_spaced &&
+               !always_masked;
     }
 
     /// Independent chains in flight: more for little work, which waits for memory, and for functions, each a chain of
@@ -229,7 +227,7 @@ private:
     /// that it is copied there. Where columns stand apart, several registers make one.
     static constexpr int groups_of_phase(int phase) {
         bool const is_copied = Broadcasts && !plan.reduces[phase];
-        int const light = !is_spaced || plan.reduces[phase] ? 4 : has_registers_to_spare ? 2 : 1;
+        int const light = !is_spaced || plan.reduces[phase] ? 4 : program::has_registers_to_spare ? 2 : 1;
         bool const has_four = is_light(phase) ? !is_crowded(phase) : is_deep(phase);
         return is_copied ? 1 : has_four ? light : 2;
     }

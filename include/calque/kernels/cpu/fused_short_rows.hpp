@@ -2,6 +2,7 @@
 // The kernel of a row program over rows that would fill few registers: each lane has a row of its own.
 #pragma once
 
+#include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/row_tiles.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
@@ -227,21 +228,38 @@ private:
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
         compute_row_values<Phase, true>(i, n);
         registers totals;
-        program::template start_reductions<Phase>(totals);
-        for (std::ptrdiff_t j = 0; j < columns_; ++j) {
-            run_column<Phase>(totals, j);
+        std::ptrdiff_t j = 0;
+        if constexpr (has_pairs<Phase>) {
+            step_registers<Group, 2 * Groups> of_pairs;
+            program::template start_reductions<Phase>(of_pairs);
+            CALQUE_ROLLED
+            for (; j + 2 <= columns_; j += 2) {
+                run_columns<Phase>(of_pairs, j);
+            }
+            program::template fold_reductions<Phase>(of_pairs, totals);
+        } else {
+            program::template start_reductions<Phase>(totals);
+        }
+        for (; j < columns_; ++j) {
+            run_columns<Phase>(totals, j);
         }
         program::template for_each_reduction<Phase>(
             [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = totals.template at<step>(); });
     }
 
-    /// Column `j`. Accumulators are in the slots of reductions.
+    /// Whether two columns run in lockstep: functions, each a chain of instructions that wait for one another.
     template <int Phase>
-    CALQUE_INLINE void run_column(registers& totals, std::ptrdiff_t j) {
-        registers column;
-        unroll_models<program::template work<Phase>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
+    static constexpr bool has_pairs =
+        Groups == 2 && program::has_registers_to_spare && plan.cost[Phase] >= thresholds::least_cost_of_paired_columns;
+
+    /// Column `j`, or as many as `U` groups have from there on. Accumulators are in the slots of reductions.
+    template <int Phase, int U>
+    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, std::ptrdiff_t j) {
+        step_registers<Group, U> column;
+        unroll_models<program::template work<Phase, (U > Groups)>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
-            using V = simd::pack<step_element<Group, model>, Groups>;
+            using T = step_element<Group, model>;
+            using V = simd::pack<T, U>;
             if constexpr (detail::is_reduction(s)) {
                 constexpr int reduced = s.inputs[0];
                 auto& total = totals.template at<model>(step);
@@ -250,7 +268,10 @@ private:
             } else if constexpr (is_transposed(model) || plan.loads(model, Phase)) {
                 column.template at<model>(step) = V::load(tile<model>(step) + j * rows_at_once);
             } else if constexpr (s.leaf >= 0) {
-                column.template at<model>(step) = V(leaf<model>(0, step)[j]);
+                T const* const of_columns = leaf<model>(0, step) + j;
+                constexpr int of_one = simd::pack<T, Groups>::registers;
+                column.template at<model>(step) = V::generate(
+                    [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });
             } else {
                 column.template at<model>(step) = apply_step<model>(column, row_, step);
             }

@@ -18,13 +18,13 @@ CALQUE_INLINE pack<T, N> groups_of(pack<T, U> const& x) {
     return pack<T, N>::generate([&](int i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
 }
 
-/// Combines the groups of a pack to one, with an `f` that takes two packs of one group: (0 1) (2 3) first.
-template <class T, int U, class F>
-CALQUE_INLINE pack<T, 1> fold_groups(pack<T, U> const& x, F f) {
-    if constexpr (U == 1) {
+/// Combines the groups of a pack to `Left`, with an `f` that takes two packs of so many: (0 1) (2 3) first.
+template <int Left = 1, class T, int U, class F>
+CALQUE_INLINE pack<T, Left> fold_groups(pack<T, U> const& x, F f) {
+    if constexpr (U == Left) {
         return x;
     } else {
-        return f(fold_groups(groups_of<0, U / 2>(x), f), fold_groups(groups_of<U / 2, U - U / 2>(x), f));
+        return f(fold_groups<Left>(groups_of<0, U / 2>(x), f), fold_groups<Left>(groups_of<U / 2, U - U / 2>(x), f));
     }
 }
 

@@ -101,7 +101,7 @@ CALQUE_INLINE simd::pack<T, U> widen(simd::pack<T, R> const& x) {
         return x;
     } else {
         return simd::pack<T, U>::generate([&](int i)
-                                              CALQUE_INLINE_LAMBDA { return x.r[i % simd::pack<T, 1>::registers]; });
+                                              CALQUE_INLINE_LAMBDA { return x.r[i % simd::pack<T, R>::registers]; });
     }
 }
 

@@ -19,6 +19,10 @@ struct row_program {
     static constexpr phase_plan<step_count> plan =
         plan_phases<step_count>(Group::steps(), [](int r) { return Group::is_full(r); });
 
+    /// Whether four groups fit into registers.
+    static constexpr bool has_registers_to_spare =
+        simd::register_count == 32 && !has_wide_values(Group::steps(), step_count);
+
     /// Whether a step has work in a phase: a load, an elementwise operation, a reduction that accumulates.
     static constexpr bool works(int i, int phase) {
         return detail::is_reduction(Group::steps()[i]) ? plan.ready[i] == phase
@@ -89,11 +93,11 @@ struct row_program {
         });
     }
 
-    template <int Phase, int U>
-    static CALQUE_INLINE void fold_reductions(step_registers<Group, U>& wide, step_registers<Group, 1>& narrow) {
+    template <int Phase, int U, int N>
+    static CALQUE_INLINE void fold_reductions(step_registers<Group, U>& wide, step_registers<Group, N>& narrow) {
         for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             using Op = step_op<Group, step>;
-            narrow.template at<step>() = simd::fold_groups(
+            narrow.template at<step>() = simd::fold_groups<N>(
                 wide.template at<step>(), [](auto x, auto y) CALQUE_INLINE_LAMBDA { return Op::combine(x, y); });
         });
     }

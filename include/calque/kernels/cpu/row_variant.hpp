@@ -129,13 +129,18 @@ private:
         return simd::width * (once + columns * percent / 100);
     }
 
+    /// Whether a lane a row runs pairs of columns of costly walks in lockstep.
+    constexpr bool has_costly_pairs() const { return is_costly && !is_wide && simd::register_count == 32; }
+
     /// The columns from which on lanes run along them, if so many of the lanes of a row's last register have none.
     constexpr extent_t first_long_row_of_one_walk(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;
         if (is_costly) {
-            extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / thresholds::idle_lanes_of_a_column;
-            extent_t const work = (thresholds::columns_of_a_costly_instruction + of_idle_lanes) * most_cost;
-            return std::clamp<extent_t>(work / std::max(moved, 1), least, thresholds::longest_rows_of_a_costly_walk);
+            auto const& costly =
+                has_costly_pairs() ? thresholds::costly_walk_of_pairs : thresholds::costly_walk_of_columns;
+            extent_t const of_idle_lanes = idle_lanes * 16 / simd::width / costly.idle_lanes_of_a_column;
+            extent_t const work = (costly.columns_of_an_instruction + of_idle_lanes) * most_cost;
+            return std::clamp<extent_t>(work / std::max(moved, 1), least, costly.longest_rows);
         }
         // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much. Tiles of
         // two arrays take twice as long, a fold does not.
@@ -148,9 +153,10 @@ private:
     constexpr extent_t first_long_row(extent_t idle_lanes) const {
         constexpr extent_t least = simd::width;
         extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
-        extent_t const more_idle_lanes = is_costly ? idle_lanes - least / 2 : 0; // than there are as a rule
+        extent_t const more_idle_lanes = idle_lanes - least / 2; // than there are as a rule
+        extent_t const of_idle_lanes = has_costly_pairs() ? 2 * more_idle_lanes : is_costly ? more_idle_lanes : 0;
         int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
-        return std::clamp<extent_t>(once_a_row * 100 / of_a_column + more_idle_lanes, least, most);
+        return std::clamp<extent_t>(once_a_row * 100 / of_a_column + of_idle_lanes, least, most);
     }
 
     /// What each array that is moved costs a lane a row, in hundredths of a column.

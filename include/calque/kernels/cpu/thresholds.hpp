@@ -186,9 +186,17 @@ inline constexpr int steps_with_places = 16;
 /// to 2.2. Two lanes that the last register leaves idle cost a column more. Measured without, sums of exp 1.3 over 49
 /// columns, 1.15 over 65, 1.05 over 97; of tanh 1.25, 1.15 and 1.1 over 65, 81 and 97; of log(exp(x) + 1) - x * y 1.2
 /// over 69 and 81; AVX2 1.05 to 1.15.
-inline constexpr int columns_of_a_costly_instruction = 6;
-inline constexpr int idle_lanes_of_a_column = 2;
-inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
+struct costly_walk {
+    int columns_of_an_instruction;
+    int idle_lanes_of_a_column;
+    std::ptrdiff_t longest_rows;
+};
+inline constexpr costly_walk costly_walk_of_columns{6, 2, 128};
+/// Where pairs of columns run in lockstep. Lanes along the columns take of the time of a lane a row, 512 rows on an AMD
+/// Zen 5: sums of exp 1.17, 1.05 and 1.0 over 48, 64 and 80 columns, 1.15, 1.06 and 0.97 over 65, 81 and 113; of tanh
+/// 1.2, 1.06, 1.03 and 0.77 over 48, 80, 112 and 128, 1.28, 1.1 and 0.87 over 65, 113 and 129; of log(exp(x) + 1) 1.17,
+/// 1.23, 1.15, 1.19 and 0.96 over 129, 145, 160, 176 and 192.
+inline constexpr costly_walk costly_walk_of_pairs{9, 4, 192};
 /// One of several walks does so below as many columns as cost what a row costs once, where each column costs these
 /// hundredths of one more for each array that is kept for a later walk, twice that for one that is transposed into
 /// tiles or back, and saves half as much for each that is one row, which lanes along the columns load again for every
@@ -199,11 +207,15 @@ inline constexpr std::ptrdiff_t longest_rows_of_a_costly_walk = 128;
 /// over their norms 29; in double 53, 93, 153, 37, 57, 73, 37, 61, 21 (AMD Zen 5). On an Intel Xeon, whose exp takes
 /// longer and what a row has once less, softmax 28 columns without idle lanes and 52 with 15 of them, its logarithm 60
 /// and 75, softmax - y 24 and 41, layer norm 50, rows over their norms 30; in double softmax 28 and 46, its logarithm
-/// 47 and 60, softmax - y 25 and 32, layer norm more than 50. Costly rows have what is halfway.
+/// 47 and 60, softmax - y 25 and 32, layer norm more than 50. Costly rows have what is halfway. Since pairs of their
+/// columns run in lockstep (floats, 32 registers), on the AMD Zen 5 softmax 49 columns without idle lanes, 73 with 8
+/// and 84 with 15, its logarithm 112, 125 and 125, log-sum-exp 210, softmax - y 32, 54 and 57, cross-entropy 130 to
+/// 145, softmax(x * w + b) 75, 100 and 110: twice as much for an idle lane, and nearer to this processor's than
+/// halfway.
 inline constexpr int costly_phase = 16;
 inline constexpr int percent_of_a_moved_array = 17;
 inline constexpr int percent_of_a_moved_array_without_turns = 12;
-inline constexpr int percent_of_a_moved_array_of_costly_rows = 13;
+inline constexpr int percent_of_a_moved_array_of_costly_rows = 10;
 inline constexpr int percent_of_a_wide_moved_array_of_costly_rows = 16;
 /// With AVX2 37, 64, 146, 32, 37, 34, 21, 61 and 14; in double 37, 98, 194, 21, 48, 98, 37, 69 and 11: 1.005.
 inline constexpr int percent_of_a_moved_array_of_16_registers = 22;
@@ -234,6 +246,12 @@ inline constexpr std::ptrdiff_t bytes_of_rows_in_turn = 40 * kibibytes;
 /// cycles, which another group's hides. Measured with one, 4096 rows of 10: 1.23 for softmax, 1.40 for layer norm and
 /// for cross-entropy with its gradient, 1.31 for a sum; of 64: 0.97 to 1.06. Up to one group of rows: 1.25 to 1.5.
 inline constexpr int groups_of_short_rows = 2;
+
+/// Walks that cost so much run two columns of them in lockstep, where there are 32 registers and each group takes one.
+/// Measured with one, an AMD Zen 5, 512 rows of 10 to 113 columns: sums of log(exp(x) + 1) 1.3 to 1.35, of tanh 1.07
+/// to 1.25, of exp 1.0 to 1.08, log-sum-exp 1.05, softmax 1.0 to 1.05; over 3 columns 0.96 to 1.1. Less work, layer
+/// norm and sums of x * y, 0.9 to 1.05.
+inline constexpr int least_cost_of_paired_columns = 8;
 
 /// Up to so many columns rows that follow each other are taken apart into such tiles, and put together, by permutations
 /// of whole registers, of registers of 16 lanes an even number up to so many: unless the columns are as many as lanes.
