@@ -13,22 +13,13 @@
 #include <calque/kernels/cpu/math_log.hpp>
 #include <calque/kernels/cpu/math_pow.hpp>
 #include <calque/kernels/cpu/math_random.hpp>
+#include <calque/kernels/cpu/math_roots.hpp>
 #include <calque/kernels/cpu/math_tanh.hpp>
 #include <calque/kernels/cpu/math_trigonometric.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace math {
-
-template <class V>
-CALQUE_INLINE V sqrt(V x) {
-    return simd::sqrt(x);
-}
-
-template <class V>
-CALQUE_INLINE V rsqrt(V x) {
-    return V(1) / simd::sqrt(x);
-}
 
 template <class V>
 CALQUE_INLINE V abs(V x) {

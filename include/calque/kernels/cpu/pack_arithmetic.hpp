@@ -297,6 +297,13 @@ CALQUE_UNARY(ceil)
 CALQUE_UNARY(trunc)
 #undef CALQUE_UNARY
 
+/// An estimate of 1 / sqrt(x), where there is an instruction for it.
+template <std::floating_point T, int U>
+    requires requires(reg<T> x) { rsqrt_estimate(x); }
+CALQUE_INLINE pack<T, U> rsqrt_estimate(pack<T, U> const& x) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return rsqrt_estimate(x.r[i]); });
+}
+
 /// The magnitude of `x` with the sign of `sign`.
 template <std::floating_point T, int U>
 CALQUE_INLINE pack<T, U> copysign(pack<T, U> const& x, pack<T, U> const& sign) {

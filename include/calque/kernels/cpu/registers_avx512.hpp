@@ -80,6 +80,13 @@ CALQUE_INLINE __m512 sqrt(__m512 x) {
 CALQUE_INLINE __m512d sqrt(__m512d x) {
     return _mm512_maskz_sqrt_pd(detail::all8, x);
 }
+/// 1 / sqrt(x) with a relative error below 2^-14, of denormal numbers, too; exact of zeros and infinity.
+CALQUE_INLINE __m512 rsqrt_estimate(__m512 x) {
+    return _mm512_maskz_rsqrt14_ps(detail::all16, x);
+}
+CALQUE_INLINE __m512d rsqrt_estimate(__m512d x) {
+    return _mm512_maskz_rsqrt14_pd(detail::all8, x);
+}
 CALQUE_INLINE __m512 max_or_second(__m512 a, __m512 b) {
     return _mm512_maskz_max_ps(detail::all16, a, b);
 }
