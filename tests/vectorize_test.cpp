@@ -301,7 +301,7 @@ TEST_CASE("along an axis in order, and elements in other places") {
     }
     check_with_gradients({{{2, 3}}, {{2, 3}}},
                          [](values a) { return recurrence(a[0], a[1], ops::running_order{1, true, true}.pack()); });
-    check({{{3, 4}}}, [](values a) { return apply<ops::sort_order>(1, a[0]); });
+    check({{{3, 4}}}, [](values a) { return apply<ops::sort_order>(ops::sort_order::pack(true, -1), a[0]); });
     for (axis_set const axes : {1u, 2u, 3u}) {
         check_with_gradients({{{2, 3}}}, [=](values a) { return reduce_product(a[0], axes); });
         check_with_gradients({{{2, 3}, &positive}}, [=](values a) { return variance(a[0], axes); });

@@ -36,9 +36,11 @@ void run_recurrence(Tensor const* a, Tensor const& b, ops::running_order order, 
 
 template <class T, class Tensor>
 void run_sort_order(Tensor const& x, node const& n, Tensor& y) {
-    extent_t const row = x.extents[x.extents.rank - 1];
-    for (extent_t first = 0; first < x.size(); first += row) {
-        order_row(x.template as<T>() + first, 1, row, n.attribute != 0, y.template as<std::int64_t>() + first);
+    extent_t const row = x.extents[x.extents.rank - 1], count = y.extents[x.extents.rank - 1];
+    bool const is_descending = ops::sort_order::is_descending(n.attribute);
+    for (extent_t i = 0; i * count < y.size(); ++i) {
+        order_row(x.template as<T>() + i * row, 1, row, is_descending, count,
+                  y.template as<std::int64_t>() + i * count);
     }
 }
 

@@ -79,7 +79,10 @@ constexpr void print_attribute(graph_view const& g, node const& n, auto& out) {
         auto const order = ops::running_order::unpack(n.attribute);
         out << " axis=" << order.axis << (order.is_reversed ? " reversed" : "") << (order.is_lagged ? " lagged" : "");
     } else if (n.op == code_of<ops::sort_order>) {
-        out << (n.attribute == 0 ? "" : " descending");
+        out << (ops::sort_order::is_descending(n.attribute) ? " descending" : "");
+        if (extent_t const count = ops::sort_order::count(n.attribute); count >= 0) {
+            out << " first=" << count;
+        }
     } else if (n.op == code_of<ops::element_count>) {
         print_axes(n.attribute & 255u, out);
     } else if (n.op == code_of<ops::transpose>) {

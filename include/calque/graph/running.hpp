@@ -22,10 +22,11 @@ constexpr value cumulative_product(value x, int axis) {
     return recurrence(x, where(index == zero_of(index), x, nothing), ops::running_order{axis}.pack());
 }
 
-/// Which elements along an axis come first, second, ..., as int64.
-constexpr value sort_order(value x, int axis, bool is_descending) {
+/// Which elements along an axis come first, second, ..., as int64: all of them, or `count`.
+constexpr value sort_order(value x, int axis, bool is_descending, extent_t count = -1) {
     int const last = x.rank() - 1;
-    return move_axis(apply<ops::sort_order>(is_descending ? 1 : 0, move_axis(x, axis, last)), last, axis);
+    std::uint64_t const attribute = ops::sort_order::pack(is_descending, count);
+    return move_axis(apply<ops::sort_order>(attribute, move_axis(x, axis, last)), last, axis);
 }
 
 /// The elements along an axis in ascending order, NaN last.

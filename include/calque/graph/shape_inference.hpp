@@ -359,11 +359,9 @@ constexpr written_operation as_written(graph_view const& g, node_id id, shape co
             add(first);
             add(g.input(n, 1));
         }
-    } else if (n.op == code_of<ops::assert_shape> && g[first].op == code_of<ops::slice> &&
-               g[g.input(first, 0)].op == code_of<ops::sort_order>) {
+    } else if (n.op == code_of<ops::sort_order> && why == reason::too_few_elements) {
         written.name = "top_k";
-        written.why = reason::too_few_elements;
-        add(g.input(g.input(first, 0), 0));
+        add(first);
     } else if (n.op == code_of<ops::fma> || n.op == code_of<ops::fms> || n.op == code_of<ops::fnma>) {
         shape const* const factors[] = {&shapes[first], &shapes[g.input(n, 1)]};
         shape const* const declared[] = {&g.input_shape(n, 0), &g.input_shape(n, 1)};

@@ -707,8 +707,8 @@ private:
             run_recurrence<T>(to, operand(0), operand(1), n.attribute);
         } else if constexpr (n.op == graph::code_of<graph::ops::sort_order>) {
             constexpr int v = schedule.leaves[x.first_leaf];
-            sort_rows<type_of<Compiled::optimized.nodes[schedule.values[v].node].type>>(to, operand(0),
-                                                                                        n.attribute != 0);
+            sort_rows<type_of<Compiled::optimized.nodes[schedule.values[v].node].type>>(
+                to, operand(0), graph::ops::sort_order::is_descending(n.attribute));
         } else if constexpr (n.op == graph::code_of<graph::ops::row_numbers>) {
             number_rows(to, operand(0));
         } else if constexpr (n.op == graph::code_of<graph::ops::batch_matmul>) {

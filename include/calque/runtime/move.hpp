@@ -9,8 +9,10 @@
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 #include <calque/kernels/cpu/recurrence.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 namespace calque {
@@ -30,8 +32,10 @@ void fill_iota(moved_value const& to) {
     T* const out = reinterpret_cast<T*>(to.data);
     extent_t const n = to.extents.size();
     extent_t i = 0;
-    if constexpr (std::is_integral_v<T>) { // of a float, the first of a pack may be rounded
-        for (; i + simd::width <= n; i += simd::width) {
+    if constexpr (std::is_arithmetic_v<T>) {
+        // From 2^digits on, the first of a pack of floating numbers may be rounded.
+        extent_t const exact = std::is_integral_v<T> ? n : extent_t{1} << std::numeric_limits<T>::digits;
+        for (; i + simd::width <= std::min(n, exact); i += simd::width) {
             simd::pack<T, 1>::iota(static_cast<T>(i)).store(out + i);
         }
     }

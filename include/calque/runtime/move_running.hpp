@@ -102,15 +102,15 @@ void run_running_sum(moved_value const& to, moved_value const& x, std::uint64_t 
     along.run(reinterpret_cast<T*>(to.data), elements, elements);
 }
 
-/// The order of each row, the last axis.
+/// The order of each row, the last axis, or the beginning of it.
 template <class T>
 void sort_rows(moved_value const& to, moved_value const& x, bool is_descending, int axis = 0) {
     if (to.extents.size() == 0) {
         return;
     }
     if (axis + 1 == to.extents.rank) {
-        graph::order_row(reinterpret_cast<T const*>(x.data), x.steps[axis], to.extents[axis], is_descending,
-                         reinterpret_cast<std::int64_t*>(to.data));
+        graph::order_row(reinterpret_cast<T const*>(x.data), x.steps[axis], x.extents[axis], is_descending,
+                         to.extents[axis], reinterpret_cast<std::int64_t*>(to.data));
         return;
     }
     for (extent_t i = 0; i < to.extents[axis]; ++i) {

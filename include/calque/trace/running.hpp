@@ -68,13 +68,7 @@ constexpr auto top_k(X const& x) {
     if (calque::is_static(v.shape()[axis]) && v.shape()[axis] < K) {
         v.owner->fail(graph::reason::too_few_elements, graph::code_of<graph::ops::sort_order>, &v.id, 1, "top_k");
     }
-    shape wanted;
-    for (int i = 0; i < v.rank(); ++i) {
-        wanted.push_back(i == axis ? K : dyn);
-    }
-    graph::value const order = graph::slice_axis(graph::sort_order(v, axis, true), axis, 0, K);
-    auto const list = static_cast<std::uint64_t>(v.owner->intern(wanted)); // fewer elements: not this shape
-    graph::value const best = graph::apply<graph::ops::assert_shape>(list, order);
+    graph::value const best = graph::sort_order(v, axis, true, K);
     return std::tuple{X(graph::take_along(v, best, axis), x.shared()), expr<std::int64_t>(best, x.shared())};
 }
 
