@@ -19,10 +19,9 @@ namespace graph {
 namespace detail {
 
 template <std::size_t Bytes>
-using sort_key =
-    std::conditional_t<Bytes == 8, std::uint64_t,
-                       std::conditional_t<Bytes == 4, std::uint32_t,
-                                          std::conditional_t<Bytes == 2, std::uint16_t, std::uint8_t>>>;
+using sort_key = std::conditional_t<
+    Bytes == 8, std::uint64_t,
+    std::conditional_t<Bytes == 4, std::uint32_t, std::conditional_t<Bytes == 2, std::uint16_t, std::uint8_t>>>;
 
 /// An integer that is less where an element precedes another, and equal where neither does.
 template <class T>

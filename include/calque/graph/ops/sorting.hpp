@@ -10,8 +10,8 @@ namespace graph::ops {
 
 /// Which elements of each row, the last axis, come first, second, ... in ascending order, as int64.
 ///
-/// Equal elements keep their order, and NaN is the largest. Attribute: 1 for descending order, NaN first; and above that
-/// bit, if only so many come first in each row, one more than that. Fewer elements are an error.
+/// Equal elements keep their order, and NaN is the largest. Attribute: 1 for descending order, NaN first; and above
+/// that bit, if only so many come first in each row, one more than that. Fewer elements are an error.
 struct sort_order : op_defaults {
     static constexpr std::string_view name = "argsort";
     static constexpr op_kind kind = op_kind::movement;
