@@ -746,8 +746,9 @@ private:
                     }
                 } else if constexpr (looks_for_nan<Phase>()) {
                     column.template at<model>(step) = simd::loaded_in_order(detail::load<Masked, U>(from, n));
-                } else if constexpr (loads_once(Phase) && uses_in<Phase>(model) > 1) {
-                    column.template at<model>(step) = simd::loaded_once(detail::load<Masked, U>(from, n));
+                } else if constexpr (loads_once(Phase)) {
+                    auto const loaded = detail::load<Masked, U>(from, n);
+                    column.template at<model>(step) = uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
                 } else {
                     column.template at<model>(step) = detail::load<Masked, U>(from, n);
                 }
@@ -844,18 +845,21 @@ private:
         return looks;
     }
 
-    /// How often steps of a phase use a value.
+    /// How often steps of a phase use each value.
+    struct use_counts {
+        int of[Group::step_count]{};
+    };
     template <int Phase>
-    static constexpr int uses_in(int value) {
-        int uses = 0;
+    static constexpr use_counts uses = [] {
+        use_counts counts;
         for (int w = 0; w < program::template work<Phase>.size; ++w) {
             int const step = program::template work<Phase>.at[w];
             for (int k = 0; !plan.loads(step, Phase) && k < Group::steps()[step].input_count; ++k) {
-                uses += Group::steps()[step].inputs[k] == value;
+                ++counts.of[Group::steps()[step].inputs[k]];
             }
         }
-        return uses;
-    }
+        return counts;
+    }();
 
     template <int Model>
     CALQUE_INLINE auto* scratch(arguments const& row, int step) const {
