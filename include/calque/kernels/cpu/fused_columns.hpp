@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/flat_rows.hpp>
 #include <calque/kernels/cpu/joined_rows.hpp>
+#include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
@@ -532,7 +533,12 @@ private:
                     return simd::pack<E, U>(*from);
                 }
             }
-            return load<Masked, U>(from + j, n);
+            auto const loaded = load<Masked, U>(from + j, n);
+            if constexpr (loads_once) {
+                return uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
+            } else {
+                return loaded;
+            }
         } else if constexpr (s.index >= 0) {
             using V = simd::pack<step_element<Group, Model>, U>;
             return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);
@@ -551,6 +557,11 @@ private:
     static constexpr auto work =
         with_models(list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; }),
                     [](int i, int j) { return are_alike(Group::steps(), i, j); });
+
+    static constexpr auto uses = count_uses<reduction>(Group::steps(), work, [](int) { return true; });
+
+    /// Whether a register is kept for what is loaded and used several times.
+    static constexpr bool loads_once = simd::register_count == 32 || is_light();
 
     /// What does not vary along columns: once a row, or once a call.
     template <bool PerRow>

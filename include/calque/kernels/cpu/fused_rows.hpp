@@ -846,20 +846,9 @@ private:
     }
 
     /// How often steps of a phase use each value.
-    struct use_counts {
-        int of[Group::step_count]{};
-    };
     template <int Phase>
-    static constexpr use_counts uses = [] {
-        use_counts counts;
-        for (int w = 0; w < program::template work<Phase>.size; ++w) {
-            int const step = program::template work<Phase>.at[w];
-            for (int k = 0; !plan.loads(step, Phase) && k < Group::steps()[step].input_count; ++k) {
-                ++counts.of[Group::steps()[step].inputs[k]];
-            }
-        }
-        return counts;
-    }();
+    static constexpr auto uses = count_uses<Group::step_count>(Group::steps(), program::template work<Phase>,
+                                                               [](int step) { return !plan.loads(step, Phase); });
 
     template <int Model>
     CALQUE_INLINE auto* scratch(arguments const& row, int step) const {

@@ -80,6 +80,24 @@ constexpr int cost_of_step(graph::step const* steps, int i) {
     return has_number ? 1 : op.cost;
 }
 
+template <int N>
+struct use_counts {
+    int of[N == 0 ? 1 : N]{};
+};
+
+/// How often those steps of a list for which `selects` holds use each value of `N`.
+template <int N>
+constexpr use_counts<N> count_uses(graph::step const* steps, modelled_list<N> const& list, auto selects) {
+    use_counts<N> counts;
+    for (int w = 0; w < list.size; ++w) {
+        graph::step const& s = steps[list.at[w]];
+        for (int k = 0; selects(list.at[w]) && k < s.input_count; ++k) {
+            ++counts.of[s.inputs[k]];
+        }
+    }
+    return counts;
+}
+
 /// The steps of a list, each behind its inputs, of which the longest chain of instructions comes first, so that few
 /// values wait for others. What functions read is loaded before all, the rest where it is used.
 ///
