@@ -314,6 +314,22 @@ private:
         return cost;
     }
 
+    /// What of that takes a unit longer beside permutations: instructions of three registers, which multiply and add,
+    /// or keep NaN.
+    template <int Phase>
+    static constexpr int count_of_three_registers() {
+        int count = 0;
+        for (int w = 0; w < program::template work<Phase>.size; ++w) {
+            int const step = program::template work<Phase>.at[w];
+            graph::op_code const op = Group::steps()[step].op;
+            bool const multiplies = op == graph::code_of<graph::ops::fma> || op == graph::code_of<graph::ops::fms> ||
+                                    op == graph::code_of<graph::ops::fnma>;
+            bool const keeps_nan = graph::info(op).takes_numbers && cost_of_step(Group::steps(), step) > 1;
+            count += !plan.loads(step, Phase) && (multiplies || keeps_nan) ? 1 : 0;
+        }
+        return count;
+    }
+
     /// Whether a phase may gain from loads in whole lines: several, which wait longer for two lines each than the
     /// arithmetic does for permutations beside it.
     template <int Phase>
@@ -325,10 +341,12 @@ private:
     /// Whether it does: with more arithmetic than loads only behind L1.
     template <int Phase>
     bool gains_from_lines() const {
-        constexpr bool is_arithmetic = cost_beside_loads<Phase>() > program::template reads<Phase>.size;
-        constexpr std::ptrdiff_t least =
-            is_arithmetic ? thresholds::least_bytes_of_permuted_arithmetic / bytes_of_column<Phase>() : 0;
-        return columns_ >= least && columns_ <= thresholds::most_columns_in_lines;
+        constexpr int loads = program::template reads<Phase>.size, cost = cost_beside_loads<Phase>();
+        constexpr bool waits_for_units = cost + count_of_three_registers<Phase>() > 2 * loads;
+        constexpr std::ptrdiff_t least = cost <= loads     ? 0
+                                         : waits_for_units ? thresholds::least_bytes_of_permuted_multiply_adds
+                                                           : thresholds::least_bytes_of_permuted_arithmetic;
+        return columns_ >= least / bytes_of_column<Phase>() && columns_ <= thresholds::most_columns_in_lines;
     }
 
     /// Whether some arrays do not begin in their lines at column `j`, and none of these is stored to: the next line

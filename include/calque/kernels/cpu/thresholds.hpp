@@ -86,6 +86,10 @@ inline constexpr std::ptrdiff_t least_columns_of_aligned_rows = 512;
 /// 1.0 for 3000, 1.0 from 4000 on; where(a > 0, a, 0.1 a) b + |c| 1.1, 1.1, 1.0 to 1.2, 0.7 to 0.87, 0.7 to 0.8; four
 /// operations on two arrays 1.2 to 1.5 up to 2000, 1.0 to 1.4 for 3000 and 4000, nine on three 0.9 to 1.15.
 inline constexpr std::ptrdiff_t least_bytes_of_permuted_arithmetic = 28 * kibibytes;
+/// The same where most of it takes three registers, as permutations do: what multiplies and adds, or keeps NaN.
+/// Measured in lines, four and five multiply-adds on three arrays of 28 to 44 KiB 1.1 to 1.55, of more 0.85 to 1.0;
+/// min(max(x, z), y) + x 1.0 to 1.45 and 0.75 to 0.95; x x y y z z and (x - z) + (y - x) (z + y) 0.8 to 1.0 of both.
+inline constexpr std::ptrdiff_t least_bytes_of_permuted_multiply_adds = 46 * kibibytes;
 
 /// Without loads in whole lines (AVX2, SSE) light work on one row of so many columns begins to store where a register
 /// is aligned. Measured with it on an AMD Zen 3, arrays at 16 bytes past a line, a*b+c-0.5a and x + 1: 0.9 to 1.0 for
