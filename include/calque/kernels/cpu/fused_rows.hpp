@@ -760,15 +760,10 @@ private:
                     if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
                         column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
                     } else {
-                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                        column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
                     }
-                } else if constexpr (looks_for_nan<Phase>()) {
-                    column.template at<model>(step) = simd::loaded_in_order(detail::load<Masked, U>(from, n));
-                } else if constexpr (loads_once(Phase)) {
-                    auto const loaded = detail::load<Masked, U>(from, n);
-                    column.template at<model>(step) = uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
                 } else {
-                    column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                    column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
                 }
             } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
                 auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
@@ -841,6 +836,19 @@ private:
                     column.template at<Model>(its) = detail::load<Masked, U>(array_of_step(its) + j, n);
                 }
             });
+        }
+    }
+
+    template <int Phase, bool Masked, int U, class T>
+    static CALQUE_INLINE simd::pack<T, U> load_leaf(T const* from, [[maybe_unused]] int step, int n) {
+        simd::pack<T, U> loaded = detail::load<Masked, U>(from, n);
+        if constexpr (loads_once(Phase)) {
+            loaded = uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
+        }
+        if constexpr (looks_for_nan<Phase>()) {
+            return simd::loaded_in_order(loaded);
+        } else {
+            return loaded;
         }
     }
 
