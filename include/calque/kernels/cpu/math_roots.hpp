@@ -8,14 +8,6 @@ namespace calque {
 inline namespace v0 {
 namespace math {
 
-namespace detail {
-
-/// Whether there is an instruction that estimates 1 / sqrt(x) to 14 bits over the whole range.
-template <class V>
-inline constexpr bool has_rsqrt_estimate = requires(V x) { simd::rsqrt_estimate(x); };
-
-} // namespace detail
-
 /// As instructions for it round it, correctly. (Newton's steps with fused multiply-adds give the same bits without the
 /// divider, but take 1.15 of the time of floats and 0.95 to 1.4 of that of doubles on an AMD Zen 5.)
 template <class V>
@@ -23,11 +15,11 @@ CALQUE_INLINE V sqrt(V x) {
     return simd::sqrt(x);
 }
 
-/// By Newton's steps from an estimate: with the term of second order to 42 bits, of doubles once more. Elsewhere a
-/// division by the root, which is rounded twice.
+/// By Newton's steps from an estimate of 14 bits, where there is an instruction for it: with the term of second order
+/// to 42 bits, of doubles once more. Elsewhere a division by the root, which is rounded twice.
 template <class V>
 CALQUE_INLINE V rsqrt(V x) {
-    if constexpr (detail::has_rsqrt_estimate<V>) {
+    if constexpr (requires { simd::rsqrt_estimate(x); }) {
         using T = detail::element_of<V>;
         V const one(T(1)), half(T(0.5));
         V const estimate = simd::rsqrt_estimate(x);
