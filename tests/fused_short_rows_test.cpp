@@ -127,7 +127,8 @@ TEST_CASE("one walk along a row") {
         return std::tuple{calque::sum<-1>(tanh(x) * row), calque::max<-1>(exp(x)), calque::sum<-1>(x)};
     };
     auto const light = [](auto x) { return std::tuple{calque::sum<-1>(x), calque::sum<-1>(x * x)}; };
-    for (std::size_t const n : {1u, 9u, 16u, 17u, 31u, 32u, 33u, 47u, 63u, 64u, 65u, 100u, 127u, 128u, 129u, 150u, 191u}) {
+    for (std::size_t const n :
+         {1u, 9u, 16u, 17u, 31u, 32u, 33u, 47u, 63u, 64u, 65u, 100u, 127u, 128u, 129u, 150u, 191u}) {
         CAPTURE(n);
         for (std::size_t const m : row_counts) {
             CAPTURE(m);

@@ -33,9 +33,11 @@ void fill_iota(moved_value const& to) {
     extent_t const n = to.extents.size();
     extent_t i = 0;
     if constexpr (std::is_arithmetic_v<T>) {
-        // From 2^digits on, the first of a pack of floating numbers may be rounded.
-        extent_t const exact = std::is_integral_v<T> ? n : extent_t{1} << std::numeric_limits<T>::digits;
-        for (; i + simd::width <= std::min(n, exact); i += simd::width) {
+        extent_t exact = n; // from 2^digits on, the first of a pack of floating numbers may be rounded
+        if constexpr (std::is_floating_point_v<T>) {
+            exact = std::min(n, extent_t{1} << std::numeric_limits<T>::digits);
+        }
+        for (; i + simd::width <= exact; i += simd::width) {
             simd::pack<T, 1>::iota(static_cast<T>(i)).store(out + i);
         }
     }

@@ -534,11 +534,7 @@ private:
                 }
             }
             auto const loaded = load<Masked, U>(from + j, n);
-            if constexpr (loads_once) {
-                return uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
-            } else {
-                return loaded;
-            }
+            return loads_once && uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
         } else if constexpr (s.index >= 0) {
             using V = simd::pack<step_element<Group, Model>, U>;
             return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);

@@ -840,15 +840,14 @@ private:
     }
 
     template <int Phase, bool Masked, int U, class T>
-    static CALQUE_INLINE simd::pack<T, U> load_leaf(T const* from, [[maybe_unused]] int step, int n) {
-        simd::pack<T, U> loaded = detail::load<Masked, U>(from, n);
-        if constexpr (loads_once(Phase)) {
-            loaded = uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
-        }
+    static CALQUE_INLINE simd::pack<T, U> load_leaf(T const* from, int step, int n) {
+        auto const loaded = detail::load<Masked, U>(from, n);
+        simd::pack<T, U> const kept =
+            loads_once(Phase) && uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
         if constexpr (looks_for_nan<Phase>()) {
-            return simd::loaded_in_order(loaded);
+            return simd::loaded_in_order(kept);
         } else {
-            return loaded;
+            return kept;
         }
     }
 
