@@ -22,10 +22,10 @@ inline constexpr auto network = [](auto x, auto w, auto b, auto v) {
 
 TEST_CASE("a schedule says what each kernel fuses, what it keeps, and whom it stores for") {
     CHECK(calque::trace<spec<float, dyn, 1000>>(softmax).schedule() ==
-          "kernel 0: rows of [dyn,1000] (| waits for a whole row): max | subtract exp sum | divide\n"
+          "kernel 0: rows of [dyn,1000] (| waits for a whole row): max | subtract exp sum | divide multiply\n"
           "    keeps 1 row in scratch memory: a later walk would repeat more than 12 instructions\n"
           "    reads argument 0 float[dyn,1000]\n"
-          "    stores divide float[dyn,1000]: result 0\n");
+          "    stores multiply float[dyn,1000]: result 0\n");
 
     using batch = spec<float, calque::dim("batch"), 64>;
     std::string const text =
@@ -39,7 +39,7 @@ TEST_CASE("arrays whose extents turn out to be equal are one kernel, wherever th
     };
     std::string const text = calque::trace<spec<float, dyn, dyn>, spec<float, dyn, dyn>>(gradient).schedule();
     CAPTURE(text);
-    CHECK(text.find("kernel 1") == std::string::npos); // y / sum comes before what multiplies both
+    CHECK(text.find("kernel 1") == std::string::npos); // y times 1 / sum comes before what multiplies both
     CHECK(text.find("kernel 0") != std::string::npos);
 }
 
