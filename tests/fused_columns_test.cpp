@@ -26,6 +26,24 @@ inline constexpr auto column_sums = [](auto x) {
 inline constexpr auto column_extremes = [](auto x) {
     return std::tuple{calque::max<0>(x), calque::min<0>(abs(x)), calque::argmax<0>(x, keepdims)};
 };
+// One by one, too: kernels of one reduction have ways of their own.
+inline constexpr auto column_sum = [](auto x) { return calque::sum<0>(x); };
+inline constexpr auto column_squares = [](auto x) { return calque::sum<0>(x * x); };
+inline constexpr auto column_maxima = [](auto x) { return calque::max<0>(x); };
+inline constexpr auto column_minima = [](auto x) { return calque::min<0>(abs(x)); };
+
+void check_column_sums(closeness const& close, auto const& x) {
+    check_fused(column_sums, close, x);
+    check_fused(column_sum, close, x);
+    check_fused(column_squares, close, x);
+}
+
+void check_column_extremes(auto const& x) {
+    check_fused(column_extremes, equal_bits, x);
+    check_fused(column_maxima, equal_bits, x);
+    check_fused(column_minima, equal_bits, x);
+}
+
 inline constexpr auto column_soft = [](auto x) {
     return std::tuple{calque::softmax<0>(x), calque::logsumexp<0>(x), x - calque::mean<0>(x)};
 };
@@ -55,6 +73,7 @@ inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<
 inline constexpr auto columns_of_three = [](auto x, auto y, auto z) {
     return std::tuple{calque::sum<0>(x * y * z), calque::max<0>(x - y), calque::sum<0>((x - y) * (z + x))};
 };
+inline constexpr auto difference_columns = [](auto x, auto y) { return calque::sum<0>((x - y) * (y + x)); };
 inline constexpr auto costly_columns = [](auto x, auto scale) { return calque::sum<0>(tanh(x * scale)); };
 inline constexpr auto sums_of_exp = [](auto x) { return calque::sum<0>(exp(x)); };
 
@@ -67,18 +86,18 @@ TEST_CASE("columns of every number of rows and of columns") {
         for (std::size_t const n : {1u, 15u, 16u, 17u, 64u, 65u, 96u, 97u, 130u, 160u, 161u}) {
             CAPTURE(m);
             CAPTURE(n);
-            check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));
+            check_column_sums(closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1));
             check_fused(column_products, closeness{4, 4. * static_cast<double>(m)}, noise<float, 2>({m, n}, 1),
                         noise<float, 2>({m, n}, 2));
             if (m != 0) {
-                check_fused(column_extremes, equal_bits, noise<float, 2>({m, n}, 2));
+                check_column_extremes(noise<float, 2>({m, n}, 2));
                 check_fused(column_soft, closeness{16, 4}, noise<float, 2>({m, n}, 3));
             }
         }
     }
-    check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
-    check_fused(column_extremes, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
-    check_fused(column_sums, closeness{4, 1000}, noise<double, 2>({100, 1000}, 1));
+    check_column_sums(equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
+    check_column_extremes(noise<std::int16_t, 2>({30, 33}, 1));
+    check_column_sums(closeness{4, 1000}, noise<double, 2>({100, 1000}, 1));
 }
 
 TEST_CASE("columns behind the last block, of narrow and wide elements") {
@@ -93,7 +112,7 @@ TEST_CASE("columns behind the last block, of narrow and wide elements") {
         }
         check_fused(counted_columns, equal_bits, flags); // whole numbers: exact in any order
         check_fused(counted_columns, equal_bits, halves);
-        check_fused(column_sums, closeness{4, 80}, noise<double, 2>({19, n}, 1));
+        check_column_sums(closeness{4, 80}, noise<double, 2>({19, n}, 1));
     }
 }
 
@@ -103,14 +122,14 @@ TEST_CASE("many rows of a few columns") {
             CAPTURE(m);
             CAPTURE(n);
             matrix const x = noise<float, 2>({m, n}, 1);
-            check_fused(column_sums, closeness{4, 4. * static_cast<double>(m)}, x);
-            check_fused(column_extremes, equal_bits, x);
+            check_column_sums(closeness{4, 4. * static_cast<double>(m)}, x);
+            check_column_extremes(x);
             check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)}, x, noise<float, 1>({n}, 2));
             check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)}, noise<double, 2>({m, n}, 1),
                         noise<double, 2>({1, n}, 2));
             check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)},
                         xt::view(x, xt::all(), xt::range(0, n / 2)), noise<float, 1>({n / 2}, 2));
-            check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({m, n}, 1));
+            check_column_sums(equal_bits, noise<std::int16_t, 2>({m, n}, 1));
             check_fused(sums_of_exp, closeness{16, 16. * static_cast<double>(m)}, x);
         }
     }
@@ -125,7 +144,7 @@ TEST_CASE("many rows of a few columns") {
     matrix x = noise<float, 2>({500, 3}, 1);
     x(499, 1) = x(7, 2) = std::numeric_limits<float>::quiet_NaN();
     x(3, 1) = std::numeric_limits<float>::infinity();
-    check_fused(column_extremes, equal_bits, x);
+    check_column_extremes(x);
     check_fused(of_three, closeness{4, 6000}, noise<float, 3>({30, 20, 3}, 1));
 }
 
@@ -136,10 +155,11 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
             CAPTURE(n);
             auto const x = noise<T, 2>({m, n}, 1), y = noise<T, 2>({m, n}, 2), z = noise<T, 2>({m, n}, 3);
             closeness const allowed{4, 4. * static_cast<double>(m)};
-            check_fused(column_sums, allowed, x);
-            check_fused(column_extremes, equal_bits, x);
+            check_column_sums(allowed, x);
+            check_column_extremes(x);
             check_fused(column_products, allowed, x, y);
             check_fused(columns_of_three, allowed, x, y, z);
+            check_fused(difference_columns, allowed, x, y);
             check_fused(column_products, allowed, x, noise<T, 1>({n}, 4));
         }
     }
@@ -171,25 +191,25 @@ TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") 
         }
     }
     // Streams, more than a panel wide, with columns and rows behind them.
-    check_fused(column_sums, closeness{4, 800}, noise<float, 2>({251, 2105}, 1));
-    check_fused(column_sums, closeness{4, 800}, noise<double, 2>({191, 3001}, 1));
-    check_fused(column_sums, equal_bits, noise<std::int32_t, 2>({390, 1400}, 1));
+    check_column_sums(closeness{4, 800}, noise<float, 2>({251, 2105}, 1));
+    check_column_sums(closeness{4, 800}, noise<double, 2>({191, 3001}, 1));
+    check_column_sums(equal_bits, noise<std::int32_t, 2>({390, 1400}, 1));
     matrix wide = noise<float, 2>({300, 1800}, 1);
     wide(299, 1) = wide(7, 1799) = std::numeric_limits<float>::quiet_NaN();
     wide(3, 1795) = std::numeric_limits<float>::infinity();
-    check_fused(column_extremes, equal_bits, wide);
-    check_fused(column_extremes, equal_bits, noise<float, 2>({1000, 700}, 1));
+    check_column_extremes(wide);
+    check_column_extremes(noise<float, 2>({1000, 700}, 1));
     check_fused(costly_columns, closeness{16, 4000}, noise<float, 2>({1000, 700}, 1), noise<float, 1>({700}, 2));
 }
 
 TEST_CASE("columns of strided arrays") {
     matrix const x = noise<float, 2>({70, 40}, 1);
     for (closeness const close : {closeness{4, 280}}) {
-        check_fused(column_sums, close, xt::transpose(x));
-        check_fused(column_sums, close, xt::view(x, xt::range(0, 70, 3), xt::range(2, 40)));
-        check_fused(column_sums, close, xt::view(x, xt::all(), xt::range(1, 40, 2)));
+        check_column_sums(close, xt::transpose(x));
+        check_column_sums(close, xt::view(x, xt::range(0, 70, 3), xt::range(2, 40)));
+        check_column_sums(close, xt::view(x, xt::all(), xt::range(1, 40, 2)));
     }
-    check_fused(column_extremes, equal_bits, xt::transpose(x));
+    check_column_extremes(xt::transpose(x));
     check_fused(column_soft, closeness{16, 4}, xt::view(x, xt::all(), xt::range(1, 40, 2)));
 }
 
@@ -198,7 +218,7 @@ TEST_CASE("NaN in a column") {
     x(3, 5) = std::numeric_limits<float>::quiet_NaN();
     x(19, 39) = std::numeric_limits<float>::quiet_NaN();
     x(0, 0) = std::numeric_limits<float>::infinity();
-    check_fused(column_extremes, equal_bits, x);
+    check_column_extremes(x);
     auto const [largest, least, at] = calque::function(column_extremes)(x);
     CHECK(std::isnan(largest(5)));
     CHECK(std::isnan(least(39)));
@@ -247,5 +267,82 @@ TEST_CASE("rows and columns of one array") {
             // The divisor is a difference of sums: kept away from 0.
             check_fused(both_ways, closeness{16, 1}, matrix(xt::abs(noise<float, 2>({m, n}, 1)) + 0.5f));
         }
+    }
+}
+
+namespace {
+
+inline constexpr auto moments = [](auto x, auto y) {
+    auto const mean = calque::mean<0>(x, keepdims);
+    return std::tuple{calque::sum<0>(x * y), calque::max<0>(y), mean, calque::mean<0>(square(x - mean)),
+                      calque::sum<0>(where(x < y, calque::ones_like(x), calque::zeros_like(x)))};
+};
+inline constexpr auto six_columns = [](auto x, auto row) {
+    return std::tuple{calque::sum<0>(x),       calque::max<0>(x),      calque::min<0>(x),
+                      calque::sum<0>(x * row), calque::sum<0>(abs(x)), calque::max<0>(x - row)};
+};
+inline constexpr auto counted = [](auto x) {
+    return std::tuple{calque::sum<0>(calque::cast<std::int64_t>(x > 0)), calque::max<0>(x), calque::any<0>(x > 1)};
+};
+inline constexpr auto costly_pair = [](auto x) {
+    auto const e = exp(x);
+    return std::tuple{calque::sum<0>(e), calque::sum<0>(e * x), calque::max<0>(x)};
+};
+inline constexpr auto stored_square = [](auto x) {
+    auto const y = x * x;
+    return std::tuple{y, calque::sum<0>(x), calque::sum<0>(y)}; // y is a result: the sum reads it
+};
+inline constexpr auto of_some_axes = [](auto x) {
+    return std::tuple{calque::sum<1>(x), calque::max<1>(x, keepdims), calque::sum<0, 1>(x * x), calque::min<0, 1>(x)};
+};
+
+} // namespace
+
+TEST_CASE("several reductions in one walk, of few and of many rows and columns") {
+    for (std::size_t const m : {0u, 1u, 16u, 17u, 24u, 25u, 130u, 384u, 801u}) {
+        for (std::size_t const n : {1u, 17u, 31u, 32u, 63u, 64u, 65u, 130u, 300u, 513u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            closeness const close{16, 4. * static_cast<double>(m)};
+            matrix const x = noise<float, 2>({m, n}, 1), row = noise<float, 2>({1, n}, 2);
+            if (m != 0) {
+                check_fused(moments, close, x, noise<float, 2>({m, n}, 3));
+                check_fused(six_columns, close, x, row);
+                check_fused(counted, equal_bits, x);
+                check_fused(costly_pair, close, xtensor<double, 2>(x));
+            }
+            check_fused(stored_square, close, x);
+        }
+    }
+    check_fused(six_columns, closeness{16, 4000}, noise<double, 2>({700, 900}, 1), noise<double, 2>({1, 900}, 2));
+    check_fused(counted, equal_bits, noise<std::int16_t, 2>({70, 90}, 1));
+}
+
+TEST_CASE("several reductions of columns that the compiler knows") {
+    for (std::size_t const m : {1u, 20u, 33u, 500u}) {
+        CAPTURE(m);
+        closeness const close{16, 4. * static_cast<double>(m)};
+        using calque::dyn;
+        check_fused(costly_pair, close, calque::with_shape<dyn, 96>(noise<float, 2>({m, 96}, 1)));
+        check_fused(costly_pair, close, calque::with_shape<dyn, 7>(noise<float, 2>({m, 7}, 1)));
+        check_fused(column_sums, close, calque::with_shape<dyn, 100>(noise<float, 2>({m, 100}, 1)));
+    }
+}
+
+TEST_CASE("several reductions of one array over other axes, of strided arrays, and with NaN") {
+    xtensor<float, 3> const x = noise<float, 3>({5, 40, 70}, 1);
+    check_fused(of_some_axes, closeness{8, 800}, x);
+    check_fused(of_some_axes, closeness{8, 800}, noise<float, 3>({40, 3, 5}, 1));
+    check_fused(of_some_axes, closeness{8, 800}, xt::view(x, xt::all(), xt::range(3, 40, 2), xt::range(0, 66)));
+    check_fused(of_some_axes, closeness{8, 800}, xt::transpose(x));
+    for (std::size_t const n : {9u, 90u}) {
+        matrix with_nan = noise<float, 2>({50, n}, 1);
+        with_nan(49, 3) = with_nan(0, n - 1) = std::numeric_limits<float>::quiet_NaN();
+        with_nan(7, 1) = -std::numeric_limits<float>::infinity();
+        check_fused(column_extremes, equal_bits, with_nan);
+        check_fused(six_columns, closeness{16, 200}, with_nan, noise<float, 2>({1, n}, 2));
+        // One row of it, which only the call knows.
+        check_fused(moments, closeness{16, 200}, noise<float, 2>({50, n}, 1), noise<float, 2>({1, n}, 2));
+        check_fused(moments, closeness{16, 200}, noise<float, 2>({50, n}, 1), noise<float, 2>({50, 1}, 2));
     }
 }

@@ -43,6 +43,30 @@ TEST_CASE("arrays whose extents turn out to be equal are one kernel, wherever th
     CHECK(text.find("kernel 0") != std::string::npos);
 }
 
+TEST_CASE("reductions over the same rows of one array are one kernel") {
+    using two = spec<float, dyn, dyn>;
+    auto const moments = [](auto x) {
+        auto const mean = calque::mean<0>(x, calque::keepdims);
+        return std::tuple{mean, calque::mean<0>(x * x), calque::mean<0>(square(x - mean))};
+    };
+    std::string const text = calque::trace<two>(moments).schedule();
+    CAPTURE(text);
+    CHECK(text.find("all rows folded into one: sum multiply sum\n") != std::string::npos);
+    CHECK(text.find("all rows folded into one: subtract square sum\n") != std::string::npos); // reads the first one's
+
+    auto const apart = calque::trace<two, two>([](auto x, auto y) {
+                           return std::tuple{calque::sum<0>(x), calque::sum<0>(y)};
+                       }).schedule();
+    CHECK(apart.find("all rows folded into one: sum\n") != apart.rfind("all rows folded into one: sum\n"));
+
+    auto const costly = [](auto x) {
+        auto const e = exp(x);
+        return std::tuple{calque::sum<0>(e), calque::sum<0>(e * x)};
+    };
+    CHECK(calque::trace<spec<float, dyn, 64>>(costly).schedule().find("exp sum multiply sum\n") != std::string::npos);
+    CHECK(calque::trace<spec<float, dyn, 63>>(costly).schedule().find("stores exp") != std::string::npos);
+}
+
 TEST_CASE("a schedule says why a value is stored between kernels") {
     SUBCASE("it is expensive") {
         auto const text = calque::trace<spec<float, dyn, dyn>>([](auto x) {

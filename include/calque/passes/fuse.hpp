@@ -30,6 +30,10 @@ using namespace graph;
 /// The cost model of fusion, in instructions a pack.
 inline constexpr int cheap_to_repeat = 4;         // recomputed in every kernel that needs it
 inline constexpr int cheap_scalar_to_repeat = 20; // the same, once a call
+/// Reductions over the same rows in one kernel, each with its totals in registers.
+inline constexpr int most_reductions_beside = 4;
+/// Columns that are known to be so many run in one walk whatever each costs.
+inline constexpr extent_t least_columns_of_costly_walks = 64;
 
 /// `Graph`: a `graph_view`. (A template, as all passes of a program are: only programs that call functions compile
 /// them.)
@@ -143,7 +147,7 @@ private:
         switch (kinds_.at[id]) {
         case op_kind::source: return nowhere;
         case op_kind::elementwise: return place_of_elementwise(id, n);
-        case op_kind::reduction: return number_of(place_of_reduction(id, n));
+        case op_kind::reduction: return number_of_reduction(id, n);
         case op_kind::border: {
             place p;
             p.level = n.op == code_of<ops::yield> ? 0 : place_of(g_.input(n, 0)).level;
@@ -353,6 +357,99 @@ private:
             }
         }
         return true;
+    }
+
+    constexpr int number_of_reduction(node_id id, node const& n) {
+        place const own = place_of_reduction(id, n);
+        int const beside = own.reduction < 0 ? nowhere : place_beside(own, n);
+        return beside != nowhere ? beside : number_of(own);
+    }
+
+    /// The number of a place that folds the same rows of something that this reduction reads, too, so that memory is
+    /// read once; or `nowhere`.
+    constexpr int place_beside(place const& own, node const& n) const {
+        int number = nowhere;
+        int earliest = 0;
+        sequence<bool> reads; // computed for the first candidate: most reductions have none
+        for (node_id other = 0; other < own.reduction; ++other) {
+            place const& p = place_of(other);
+            bool const is_candidate = kinds_.at[other] == op_kind::reduction && p.reduction >= 0 &&
+                                      p.space == own.space && g_.nodes[other].attribute == n.attribute &&
+                                      same_extents(p.anchor) == same_extents(own.anchor) &&
+                                      suits_one_walk(g_.nodes[other]) && suits_one_walk(n);
+            if (!is_candidate) {
+                continue;
+            }
+            if (reads.size() == 0) {
+                earliest = find_reads(own, reads);
+            }
+            if (p.level >= earliest && reads_some(g_.input(other, 0), reads, own.space)) {
+                number = place_numbers_.at[other];
+                break;
+            }
+        }
+        int count = 0;
+        for (node_id other = 0; other < own.reduction; ++other) {
+            count += place_numbers_.at[other] == number ? 1 : 0;
+        }
+        return count < most_reductions_beside ? number : nowhere;
+    }
+
+    /// Whether a reduction may have others beside it: of a few columns some run one by one, and repeat what they share.
+    constexpr bool suits_one_walk(node const& n) const {
+        node_id const input = g_.input(n, 0);
+        if (costs_.at[input] <= cheap_to_repeat) {
+            return true;
+        }
+        shape const& extents = g_.shape(input);
+        extent_t columns = 1;
+        for (int axis = extents.rank - 1; axis >= 0 && !graph::contains(n.attribute, axis); --axis) {
+            if (!is_static(extents[axis])) {
+                return false;
+            }
+            columns *= extents[axis];
+        }
+        return columns >= least_columns_of_costly_walks;
+    }
+
+    /// Marks all that a reduction's kernel might read, or compute. Returns the first level at which what it will not
+    /// compute is there.
+    constexpr int find_reads(place const& own, sequence<bool>& reads) const {
+        node_id const input = g_.input(own.reduction, 0);
+        sequence<bool> is_inlined(g_.node_count); // whatever else uses it
+        reads.resize(g_.node_count);
+        reads.at[input] = is_inlined.at[input] = true;
+        int earliest = 0;
+        for (node_id id = input; id >= 0; --id) {
+            if (!reads.at[id]) {
+                continue;
+            }
+            bool const is_cheap =
+                kinds_.at[id] == op_kind::elementwise && !stored_.at[id] && costs_.at[id] <= cheap_to_repeat;
+            if (is_inlined.at[id] && !is_cheap) {
+                earliest = levels_after_.at[id] > earliest ? levels_after_.at[id] : earliest;
+            }
+            for (int k = 0; kinds_.at[id] == op_kind::elementwise && k < data_inputs_.at[id]; ++k) {
+                reads.at[g_.input(id, k)] = true;
+                is_inlined.at[g_.input(id, k)] |= is_inlined.at[id] && is_cheap;
+            }
+        }
+        return earliest;
+    }
+
+    /// Whether a node, or what it is computed from, is among those that have one value for each point of a space.
+    constexpr bool reads_some(node_id last, sequence<bool> const& reads, int space) const {
+        sequence<bool> is_read(last + 1);
+        is_read.at[last] = true;
+        for (node_id id = last; id >= 0; --id) {
+            if (is_read.at[id] && reads.at[id] && g_.nodes[id].shape == space) {
+                return true;
+            }
+            for (int k = 0; is_read.at[id] && kinds_.at[id] == op_kind::elementwise && k < data_inputs_.at[id]; ++k) {
+                is_read.at[g_.input(id, k)] = true;
+            }
+        }
+        return false;
     }
 
     constexpr place place_of_reduction(node_id id, node const& n) {

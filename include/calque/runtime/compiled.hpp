@@ -118,12 +118,13 @@ public:
     static constexpr int argument_count = Region::argument_count;
     static constexpr int output_count = schedule.size.outputs;
 
-    /// The size of the axes of a group's space that its reductions leave, or of those that they fold; or `dyn`.
+    /// The rows of a group's space, or the columns of each; or `dyn`.
     static constexpr extent_t known_size(graph::group const& x, bool of_rows) {
         shape const& space = optimized.view().shapes[x.space];
-        int const first_column = space.rank - x.reduced_axes;
+        int const first_row = x.kind == graph::group_kind::columns ? x.first_reduced_axis : 0;
+        int const first_column = graph::first_column_axis(x, space);
         extent_t known = 1;
-        for (int axis = of_rows ? 0 : first_column; axis < (of_rows ? first_column : space.rank); ++axis) {
+        for (int axis = of_rows ? first_row : first_column; axis < (of_rows ? first_column : space.rank); ++axis) {
             known = is_static(known) && is_static(space[axis]) ? known * space[axis] : dyn;
         }
         return known;
@@ -150,7 +151,7 @@ public:
             return reads_of(scheduled::view(), schedule.view(), description, i, apart, is_load);
         }
 
-        /// Row programs: the rows of the space and the columns of each, as far as the compiler knows them.
+        /// The rows of the space and the columns of each, as far as the compiler knows them.
         static constexpr extent_t columns = known_size(description, false);
         static constexpr extent_t rows = known_size(description, true);
     };

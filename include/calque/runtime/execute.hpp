@@ -2,7 +2,7 @@
 // Runs a plan: launches the kernels of the schedule, one after the other.
 #pragma once
 
-#include <calque/kernels/cpu/fused_columns.hpp>
+#include <calque/kernels/cpu/column_kernel.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
 #include <calque/kernels/cpu/matmul_short_rows.hpp>
 #include <calque/kernels/cpu/matmul_small.hpp>

@@ -18,7 +18,8 @@ namespace detail {
 inline void append_operations(text& out, graph::schedule_view const& s, graph::group const& x) {
     for (int i = 0; i < x.step_count; ++i) {
         graph::step const& step = s.steps[x.first_step + i];
-        bool const is_work = graph::info(step.op).kind != graph::op_kind::source && step.node != x.node;
+        bool const is_product = step.node == x.node && x.kind == graph::group_kind::product;
+        bool const is_work = graph::info(step.op).kind != graph::op_kind::source && !is_product;
         if (step.leaf < 0 && is_work) {
             out << ' ' << graph::info(step.op).name;
         }
@@ -128,7 +129,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             detail::append_extents(out, p, k);
             out << (loops.broadcast_leaves != 0 ? " (of some, one element a row):" : ":");
             detail::append_operations(out, s, x);
-            out << ' ' << graph::info(g[x.node].op).name << " over rows";
+            out << " over rows";
             detail::append_variant(out, s, p, x);
             break;
         case graph::group_kind::rows:

@@ -2,11 +2,9 @@
 // The kernel of a fused group that reduces over rows: elementwise work, folded into one row of totals.
 #pragma once
 
+#include <calque/kernels/cpu/column_walk.hpp>
 #include <calque/kernels/cpu/flat_rows.hpp>
 #include <calque/kernels/cpu/joined_rows.hpp>
-#include <calque/kernels/cpu/loaded_once.hpp>
-#include <calque/kernels/cpu/phases.hpp>
-#include <calque/kernels/cpu/registers_of_steps.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/unroll_steps.hpp>
@@ -24,7 +22,11 @@ namespace kernels {
 /// `Broadcasts`: leaves that vary along the columns for all that the compiler knows may have one element a row
 /// (`fused_arguments::broadcast_leaves`). There is one way to walk then.
 template <class Group, bool Broadcasts = false>
-class fused_columns {
+class fused_columns : column_walk<Group, Broadcasts> {
+    using walk = column_walk<Group, Broadcasts>;
+    using walk::cost;
+    using walk::is_light;
+
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
@@ -54,22 +56,9 @@ private:
     using T = step_element<Group, reduction>;
     static constexpr T identity = Op::template identity<T>;
 
-    /// Instructions a register of columns, but for its fold.
-    static constexpr int cost() {
-        int result = 0;
-        for (int i = 0; i < reduction; ++i) {
-            result += Group::steps()[i].varies_along_columns ? cost_of_step(Group::steps(), i) : 0;
-        }
-        return result;
-    }
-    static constexpr int groups_at_once =
-        is_short_of_registers<Group> && cost() > thresholds::cost_of_a_sum ? thresholds::groups_of_crowded_folds_at_once
-                                                                           : thresholds::groups_at_once;
+    static constexpr int groups_at_once = walk::groups_at_once;
     static constexpr std::ptrdiff_t block = groups_at_once * simd::width;
 
-    /// Whether there is little work. Then there is a walk for each number of groups that may be left behind the last
-    /// block.
-    static constexpr bool is_light() { return !Broadcasts && cost() <= thresholds::cost_of_a_light_fold; }
     /// Whether `U` groups of columns may be folded by two rows at once, for which there have to be registers.
     template <int U>
     static constexpr bool folds_two = keeps_nan<Op, T> && 3 * simd::pack<T, U>::registers <= simd::register_count;
@@ -173,9 +162,9 @@ private:
         return may && gains_from_flat_rows(rows, columns, most_flat_groups, rows_for_all.size, flat_costs);
     }
 
-    CALQUE_INLINE explicit fused_columns(arguments const& a) : a_(a) {}
+    using walk::walk;
 
-    CALQUE_INLINE T* totals() const { return static_cast<T*>(a_.results[0]); }
+    CALQUE_INLINE T* totals() const { return static_cast<T*>(this->a_.results[0]); }
 
     static void fold(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (in_registers > block) {
@@ -246,7 +235,6 @@ private:
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t /*columns*/) {
             fused_columns kernel(a);
-            kernel.template compute_row_values<false>(kernel.row_, 0);
             kernel.template fold_block<false, groups_in_registers>(first, end, 0, 0, true);
         }
     };
@@ -259,7 +247,6 @@ private:
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
-            kernel.template compute_row_values<false>(kernel.row_, 0);
             std::ptrdiff_t const step = columns <= in_registers ? rows_halved : rows_at_once;
             std::ptrdiff_t i = first;
             do { // also if there are no rows, whose totals are the identity
@@ -282,7 +269,6 @@ private:
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
             fused_columns kernel(a);
-            kernel.template compute_row_values<false>(kernel.row_, 0);
             kernel.fold_groups(first, first, 0, columns, true);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
             std::ptrdiff_t i = first;
@@ -350,7 +336,6 @@ private:
         T* const totals = totals_with_last + simd::width;
         alignas(64) std::byte memory[bytes_of_repeated_rows];
         fused_columns kernel(as_rounds(a, flat, columns, memory));
-        kernel.template compute_row_values<false>(kernel.row_, 0);
         simd::pack<T, most_flat_groups>(identity).store(totals + size - most_flat_groups * simd::width);
         if (int const n = static_cast<int>(flat.before); n != 0) {
             simd::rotate_right(kernel.first_elements(0, 0, n), simd::width - n).store(totals + size - simd::width);
@@ -454,14 +439,9 @@ private:
         }
     }
 
-    /// A block from memory.
     template <bool Masked, int U, class E>
     static CALQUE_INLINE simd::pack<E, U> load(E const* p, int n) {
-        if constexpr (Masked) {
-            return simd::pack<E, U>::template load<U <= groups_at_once ? U - 1 : U - 2>(p, n);
-        } else {
-            return simd::pack<E, U>::load(p);
-        }
+        return walk::template load<Masked, U>(p, n);
     }
 
     /// What rounds is folded in pieces of a few rows, so that errors do not grow with all of them; few groups, too,
@@ -507,101 +487,9 @@ private:
     template <bool Masked, int U>
     CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         step_registers<Group, 1> row;
-        unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = row_values<false>.at[k];
-            row.template at<step>() = row_.template at<step>();
-        });
-        compute_row_values<true>(row, i);
         step_registers<Group, U> column;
-        unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
-            column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
-        });
+        this->template compute_columns<Masked>(column, row, i, j, n);
         return simd::pack<T, U>(column_input<reduced>(column, row));
-    }
-
-    template <int Model, bool Masked, int U>
-    CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step,
-                               std::ptrdiff_t i, std::ptrdiff_t j, int n) {
-        constexpr graph::step s = step_v<Group, Model>;
-        if constexpr (s.leaf >= 0) {
-            using E = step_element<Group, Model>;
-            int const index = Group::steps()[step].leaf;
-            std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
-            E const* const from = static_cast<E const*>(a_.leaves[index]) + offset;
-            if constexpr (Broadcasts) {
-                if (a_.has_one_element(index)) { // always or never: a branch that is foreseen costs little
-                    return simd::pack<E, U>(*from);
-                }
-            }
-            auto const loaded = load<Masked, U>(from + j, n);
-            return loads_once && uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
-        } else if constexpr (s.index >= 0) {
-            using V = simd::pack<step_element<Group, Model>, U>;
-            return generate_step<Model, V>(place_in_row<Model>(i, step) + j, row, step);
-        } else {
-            return apply_step<Model>(column, row, step);
-        }
-    }
-
-    /// The place of an indexed step's first element in a row.
-    template <int Model>
-    CALQUE_INLINE std::ptrdiff_t place_in_row(std::ptrdiff_t i, int step = Model) const {
-        int const index = Group::steps()[step].index;
-        return a_.indices[index] + (step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0);
-    }
-
-    static constexpr auto work =
-        with_models(list_steps<reduction>([](int i) { return Group::steps()[i].varies_along_columns; }),
-                    [](int i, int j) { return are_alike(Group::steps(), i, j); });
-
-    static constexpr auto uses = count_uses<reduction>(Group::steps(), work, [](int) { return true; });
-
-    /// Whether a register is kept for what is loaded and used several times.
-    static constexpr bool loads_once = simd::register_count == 32 || is_light();
-
-    /// What does not vary along columns: once a row, or once a call.
-    template <bool PerRow>
-    static constexpr auto row_values = list_steps<reduction>([](int i) {
-        graph::step const& s = Group::steps()[i];
-        return !s.varies_along_columns && s.op != graph::code_of<graph::ops::constant> && s.varies_along_rows == PerRow;
-    });
-
-    template <bool PerRow>
-    CALQUE_INLINE void compute_row_values(step_registers<Group, 1>& row, std::ptrdiff_t i) {
-        unroll_steps<0, row_values<PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = row_values<PerRow>.at[k];
-            constexpr graph::step s = step_v<Group, step>;
-            if constexpr (s.leaf >= 0) {
-                std::ptrdiff_t const offset = s.varies_along_rows ? i * a_.leaf_row_strides[s.leaf] : 0;
-                using E = step_element<Group, step>;
-                row.template at<step>() = simd::pack<E, 1>(static_cast<E const*>(a_.leaves[s.leaf])[offset]);
-            } else if constexpr (s.index >= 0) {
-                using V = simd::pack<step_element<Group, step>, 1>;
-                row.template at<step>() = V(generate_step<step, V>(place_in_row<step>(i), row).r[0][0]);
-            } else {
-                row.template at<step>() = apply_uniform_step<step>(row);
-            }
-        });
-    }
-
-    arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
-    step_registers<Group, 1> row_;
-};
-
-/// The kernel of a group that reduces over rows. `MayBroadcast`: some call may have leaves with one element a row that
-/// the compiler knows nothing of.
-template <class Group, bool MayBroadcast>
-struct column_kernel {
-    using arguments = typename fused_columns<Group>::arguments;
-
-    static CALQUE_INLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        if constexpr (MayBroadcast) {
-            if (a.broadcast_leaves != 0) [[unlikely]] {
-                fused_columns<Group, true>::run(a, rows, columns);
-                return;
-            }
-        }
-        fused_columns<Group>::run(a, rows, columns);
     }
 };
 

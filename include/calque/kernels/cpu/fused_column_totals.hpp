@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a fused group with several reductions over rows: what they read is read once.
+#pragma once
+
+#include <calque/kernels/cpu/column_walk.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
+
+#include <algorithm>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+/// Folds the rows of a group's space by some reductions, each into a row of totals, a result of the group.
+///
+/// A few rows are folded in registers while one walks along the columns, and then into the totals, which stay in L1.
+/// Many rows are halved, again and again, so that rounding errors grow with the logarithm of their number.
+template <class Group, bool Broadcasts = false>
+class fused_column_totals : column_walk<Group, Broadcasts> {
+    using walk = column_walk<Group, Broadcasts>;
+
+public:
+    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+
+    static void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        arguments panel = a;
+        for (; columns > panel_columns; columns -= panel_columns) {
+            fold_halves(panel, 0, rows, panel_columns);
+            move_to_columns(panel, panel_columns);
+        }
+        fold_halves(panel, 0, rows, columns);
+    }
+
+private:
+    static constexpr std::ptrdiff_t panel_columns = thresholds::columns_of_a_panel;
+
+    static constexpr auto reductions =
+        list_steps<Group::step_count>([](int i) { return detail::is_reduction(Group::steps()[i]); });
+
+    /// Groups of columns at once: half of the registers have what they accumulated.
+    static constexpr int groups_at_once = [] {
+        int groups = walk::groups_at_once;
+        int const of_one = reductions.size * (has_wide_values(Group::steps(), Group::step_count) ? 2 : 1);
+        while (groups > 1 && groups * of_one > simd::register_count / 2) {
+            groups /= 2;
+        }
+        return groups;
+    }();
+
+    /// Whether rows may be streams, which processors see ahead: little work on several matrices.
+    static constexpr bool may_be_streams = [] {
+        int matrices = 0;
+        for (int i = 0; i < Group::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            matrices += s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns ? 1 : 0;
+        }
+        return walk::is_light() && matrices > 1;
+    }();
+    static constexpr int groups_of_streams = std::min(groups_at_once, thresholds::groups_of_streams_of_several_folds);
+
+    using walk::walk;
+
+    /// Calls `f(step)` for each reduction.
+    template <class F>
+    static CALQUE_INLINE void for_each_reduction(F&& f) {
+        unroll_steps<0, reductions.size>(
+            [&](auto k) CALQUE_INLINE_LAMBDA { f(std::integral_constant<int, reductions.at[k]>{}); });
+    }
+
+    /// Where the totals of a reduction are.
+    template <int I>
+    static CALQUE_INLINE auto* totals(arguments const& a) {
+        return static_cast<step_element<Group, I>*>(a.results[step_v<Group, I>.result]);
+    }
+
+    static void move_to_columns(arguments& a, std::ptrdiff_t j) {
+        move_to_column<Group>(a, j); // but not the totals, which have no rows
+        for_each_reduction([&](auto step)
+                               CALQUE_INLINE_LAMBDA { a.results[step_v<Group, step>.result] = totals<step>(a) + j; });
+    }
+
+    /// Folds rows [first, end) of at most a panel.
+    static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                            std::ptrdiff_t columns) {
+        if (end - first < thresholds::rows_halved) {
+            fold_pieces(a, first, end, columns);
+            return;
+        }
+        std::ptrdiff_t const middle = first + (end - first) / (2 * thresholds::rows_at_once) * thresholds::rows_at_once;
+        constexpr std::size_t bytes = panel_columns * sizeof(std::uint64_t);
+        alignas(64) std::byte totals_behind[reductions.size * bytes];
+        arguments behind = a;
+        unroll_steps<0, reductions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            behind.results[step_v<Group, reductions.at[k]>.result] = totals_behind + k * bytes;
+        });
+        fold_halves(a, first, middle, columns);
+        fold_halves(behind, middle, end, columns);
+        for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
+            using V = simd::pack<step_element<Group, step>, 1>;
+            for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
+                int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+                V const both = step_op<Group, step>::combine(V::load(totals<step>(behind) + j, n),
+                                                             V::load(totals<step>(a) + j, n));
+                both.store(totals<step>(a) + j, n);
+            }
+        });
+    }
+
+    /// The same, a few rows at a time.
+    static CALQUE_NOINLINE void fold_pieces(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
+                                            std::ptrdiff_t columns) {
+        fused_column_totals kernel(a);
+        std::ptrdiff_t i = first;
+        if constexpr (may_be_streams) {
+            if (columns >= thresholds::least_columns_of_streams) {
+                kernel.template fold_rows<1, true>(i, i, 0, columns);
+                i = kernel.fold_streams(i, end, columns);
+            }
+        }
+        if (i == first) { // also if there are no rows, whose totals are the identity
+            i = std::min(first + thresholds::rows_at_once, end);
+            kernel.template fold_rows<groups_at_once, true>(first, i, 0, columns);
+        }
+        for (std::ptrdiff_t next; i < end; i = next) {
+            next = std::min(i + thresholds::rows_at_once, end);
+            kernel.template fold_rows<groups_at_once, false>(i, next, 0, columns);
+        }
+    }
+
+    /// A few rows beside each other along all columns, as long as there are so many. Returns the first that remains.
+    CALQUE_INLINE std::ptrdiff_t fold_streams(std::ptrdiff_t i, std::ptrdiff_t end, std::ptrdiff_t columns) {
+        constexpr int at_once = thresholds::streams_at_once;
+        constexpr std::ptrdiff_t block = groups_of_streams * simd::width;
+        std::ptrdiff_t const first = i, whole = columns / block * block;
+        for (; i + at_once <= end; i += at_once) {
+            for (std::ptrdiff_t j = 0; j < whole; j += block) {
+                step_registers<Group, groups_of_streams> folded;
+                fold_row<false>(folded, i, j, 0, [](auto, auto const& x) CALQUE_INLINE_LAMBDA { return x; });
+                simd::unroll<at_once - 1>([&](auto r)
+                                              CALQUE_INLINE_LAMBDA { fold_row<false>(folded, i + r + 1, j, 0); });
+                add_to_totals<false, false>(folded, j, 0);
+            }
+        }
+        fold_rows<1, false>(first, i, whole, columns);
+        return i;
+    }
+
+    /// Rows [first, end), the columns from `j` on. `Begins`: the totals are not written yet.
+    template <int U, bool Begins>
+    CALQUE_INLINE void fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        if constexpr (U > 1) {
+            for (; j + block <= columns; j += block) {
+                fold_block<false, U, Begins>(first, end, j, 0);
+            }
+        }
+        for (; j < columns; j += simd::width) {
+            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
+            fold_block<true, 1, Begins>(first, end, j, n);
+        }
+    }
+
+    /// The block of columns from `j` on, `n` of them if masked.
+    template <bool Masked, int U, bool Begins>
+    CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
+        step_registers<Group, U> folded;
+        for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
+            using T = step_element<Group, step>;
+            folded.template at<step>() = simd::pack<T, U>(step_op<Group, step>::template identity<T>);
+        });
+        CALQUE_ROLLED
+        for (std::ptrdiff_t i = first; i < end; ++i) {
+            fold_row<Masked>(folded, i, j, n);
+        }
+        add_to_totals<Masked, Begins>(folded, j, n);
+    }
+
+    /// Folds one row into what others have accumulated, or makes something of it: `f(step, x)`.
+    template <bool Masked, int U, class F>
+    CALQUE_INLINE void fold_row(step_registers<Group, U>& folded, std::ptrdiff_t i, std::ptrdiff_t j, int n, F f) {
+        step_registers<Group, 1> row;
+        step_registers<Group, U> column;
+        this->template compute_columns<Masked>(column, row, i, j, n);
+        for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
+            using pack = simd::pack<step_element<Group, step>, U>;
+            constexpr int reduced = step_v<Group, step>.inputs[0];
+            folded.template at<step>() = f(step, pack(column_input<reduced>(column, row)));
+        });
+    }
+    template <bool Masked, int U>
+    CALQUE_INLINE void fold_row(step_registers<Group, U>& folded, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
+        fold_row<Masked>(folded, i, j, n, [&](auto step, auto const& x) CALQUE_INLINE_LAMBDA {
+            return step_op<Group, step>::combine(x, folded.template at<step>());
+        });
+    }
+
+    template <bool Masked, bool Begins, int U>
+    CALQUE_INLINE void add_to_totals(step_registers<Group, U>& folded, std::ptrdiff_t j, int n) {
+        for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
+            auto* const place = totals<step>(this->a_) + j;
+            auto& total = folded.template at<step>();
+            if constexpr (!Begins) {
+                total = step_op<Group, step>::combine(total, detail::load<Masked, U>(place, n));
+            }
+            detail::store<Masked>(place, total, n);
+        });
+    }
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque
