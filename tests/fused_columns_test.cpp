@@ -30,7 +30,6 @@ inline constexpr auto column_extremes = [](auto x) {
 inline constexpr auto column_sum = [](auto x) { return calque::sum<0>(x); };
 inline constexpr auto column_squares = [](auto x) { return calque::sum<0>(x * x); };
 inline constexpr auto column_maxima = [](auto x) { return calque::max<0>(x); };
-inline constexpr auto column_minima = [](auto x) { return calque::min<0>(abs(x)); };
 
 void check_column_sums(closeness const& close, auto const& x) {
     check_fused(column_sums, close, x);
@@ -41,7 +40,6 @@ void check_column_sums(closeness const& close, auto const& x) {
 void check_column_extremes(auto const& x) {
     check_fused(column_extremes, equal_bits, x);
     check_fused(column_maxima, equal_bits, x);
-    check_fused(column_minima, equal_bits, x);
 }
 
 inline constexpr auto column_soft = [](auto x) {
@@ -95,8 +93,8 @@ TEST_CASE("columns of every number of rows and of columns") {
             }
         }
     }
-    check_column_sums(equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
-    check_column_extremes(noise<std::int16_t, 2>({30, 33}, 1));
+    check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
+    check_fused(column_extremes, equal_bits, noise<std::int16_t, 2>({30, 33}, 1));
     check_column_sums(closeness{4, 1000}, noise<double, 2>({100, 1000}, 1));
 }
 
@@ -129,7 +127,7 @@ TEST_CASE("many rows of a few columns") {
                         noise<double, 2>({1, n}, 2));
             check_fused(costly_columns, closeness{16, 4. * static_cast<double>(m)},
                         xt::view(x, xt::all(), xt::range(0, n / 2)), noise<float, 1>({n / 2}, 2));
-            check_column_sums(equal_bits, noise<std::int16_t, 2>({m, n}, 1));
+            check_fused(column_sums, equal_bits, noise<std::int16_t, 2>({m, n}, 1));
             check_fused(sums_of_exp, closeness{16, 16. * static_cast<double>(m)}, x);
         }
     }
@@ -193,7 +191,7 @@ TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") 
     // Streams, more than a panel wide, with columns and rows behind them.
     check_column_sums(closeness{4, 800}, noise<float, 2>({251, 2105}, 1));
     check_column_sums(closeness{4, 800}, noise<double, 2>({191, 3001}, 1));
-    check_column_sums(equal_bits, noise<std::int32_t, 2>({390, 1400}, 1));
+    check_fused(column_sums, equal_bits, noise<std::int32_t, 2>({390, 1400}, 1));
     matrix wide = noise<float, 2>({300, 1800}, 1);
     wide(299, 1) = wide(7, 1799) = std::numeric_limits<float>::quiet_NaN();
     wide(3, 1795) = std::numeric_limits<float>::infinity();
@@ -205,11 +203,11 @@ TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") 
 TEST_CASE("columns of strided arrays") {
     matrix const x = noise<float, 2>({70, 40}, 1);
     for (closeness const close : {closeness{4, 280}}) {
-        check_column_sums(close, xt::transpose(x));
-        check_column_sums(close, xt::view(x, xt::range(0, 70, 3), xt::range(2, 40)));
-        check_column_sums(close, xt::view(x, xt::all(), xt::range(1, 40, 2)));
+        check_fused(column_sums, close, xt::transpose(x));
+        check_fused(column_sums, close, xt::view(x, xt::range(0, 70, 3), xt::range(2, 40)));
+        check_fused(column_sums, close, xt::view(x, xt::all(), xt::range(1, 40, 2)));
     }
-    check_column_extremes(xt::transpose(x));
+    check_fused(column_extremes, equal_bits, xt::transpose(x));
     check_fused(column_soft, closeness{16, 4}, xt::view(x, xt::all(), xt::range(1, 40, 2)));
 }
 
@@ -314,8 +312,7 @@ TEST_CASE("several reductions in one walk, of few and of many rows and columns")
             check_fused(stored_square, close, x);
         }
     }
-    check_fused(six_columns, closeness{16, 4000}, noise<double, 2>({700, 900}, 1), noise<double, 2>({1, 900}, 2));
-    check_fused(counted, equal_bits, noise<std::int16_t, 2>({70, 90}, 1));
+    check_fused(six_columns, closeness{16, 4000}, noise<float, 2>({700, 900}, 1), noise<float, 2>({1, 900}, 2));
 }
 
 TEST_CASE("several reductions of columns that the compiler knows") {
@@ -334,7 +331,6 @@ TEST_CASE("several reductions of one array over other axes, of strided arrays, a
     check_fused(of_some_axes, closeness{8, 800}, x);
     check_fused(of_some_axes, closeness{8, 800}, noise<float, 3>({40, 3, 5}, 1));
     check_fused(of_some_axes, closeness{8, 800}, xt::view(x, xt::all(), xt::range(3, 40, 2), xt::range(0, 66)));
-    check_fused(of_some_axes, closeness{8, 800}, xt::transpose(x));
     for (std::size_t const n : {9u, 90u}) {
         matrix with_nan = noise<float, 2>({50, n}, 1);
         with_nan(49, 3) = with_nan(0, n - 1) = std::numeric_limits<float>::quiet_NaN();

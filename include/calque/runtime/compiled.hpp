@@ -121,8 +121,9 @@ public:
     /// The rows of a group's space, or the columns of each; or `dyn`.
     static constexpr extent_t known_size(graph::group const& x, bool of_rows) {
         shape const& space = optimized.view().shapes[x.space];
-        int const first_row = x.kind == graph::group_kind::columns ? x.first_reduced_axis : 0;
-        int const first_column = graph::first_column_axis(x, space);
+        bool const folds_rows = x.kind == graph::group_kind::columns;
+        int const first_row = folds_rows ? x.first_reduced_axis : 0;
+        int const first_column = folds_rows ? first_row + x.reduced_axes : space.rank - x.reduced_axes;
         extent_t known = 1;
         for (int axis = of_rows ? first_row : first_column; axis < (of_rows ? first_column : space.rank); ++axis) {
             known = is_static(known) && is_static(space[axis]) ? known * space[axis] : dyn;
