@@ -169,7 +169,8 @@ TEST_CASE("a plan says which variant of a kernel runs") {
 
     auto const f = calque::function(softmax);
     auto const of_64_rows = [&](std::ptrdiff_t distance) { return array2(memory.data(), {64, 8}, {distance, 1}); };
-    CHECK(plan_of(f, of_64_rows(8)) == " 0 rows      64 x 8 (a lane a row): max subtract exp sum divide multiply (rows)\n");
+    CHECK(plan_of(f, of_64_rows(8)) ==
+          " 0 rows      64 x 8 (a lane a row): max subtract exp sum divide multiply (rows)\n");
     CHECK(plan_of(f, of_64_rows(9)) ==
           " 0 rows      64 x 8 (a lane a row): max subtract exp sum divide multiply (strided rows)\n");
     array2 const two_rows(memory.data(), {2, 8}, {8, 1});

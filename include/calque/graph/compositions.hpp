@@ -13,8 +13,8 @@ constexpr value mean(value x, axis_set axes) {
     return sum(x, axes) / element_count(x, axes);
 }
 
-/// exp(x) / sum(exp(x)), with the maximum subtracted before, so that nothing overflows. (One quotient a sum, which is at
-/// least 1: a division takes several times as long as a product.)
+/// exp(x) / sum(exp(x)), with the maximum subtracted before, so that nothing overflows. (One quotient a sum, which is
+/// at least 1: a division takes several times as long as a product.)
 constexpr value softmax(value x, axis_set axes) {
     value const e = exp(x - stop_gradient(reduce_max(x, axes)));
     return e * (1 / sum(e, axes));

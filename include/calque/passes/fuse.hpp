@@ -361,7 +361,7 @@ private:
 
     constexpr int number_of_reduction(node_id id, node const& n) {
         place const own = place_of_reduction(id, n);
-        int const beside = own.reduction < 0 ? nowhere : place_beside(own, n);
+        int const beside = own.reduction < 0 || !suits_one_walk(n) ? nowhere : place_beside(own, n);
         return beside != nowhere ? beside : number_of(own);
     }
 
@@ -376,7 +376,7 @@ private:
             bool const is_candidate = kinds_.at[other] == op_kind::reduction && p.reduction >= 0 &&
                                       p.space == own.space && g_.nodes[other].attribute == n.attribute &&
                                       same_extents(p.anchor) == same_extents(own.anchor) &&
-                                      suits_one_walk(g_.nodes[other]) && suits_one_walk(n);
+                                      suits_one_walk(g_.nodes[other]);
             if (!is_candidate) {
                 continue;
             }

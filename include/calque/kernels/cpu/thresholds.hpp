@@ -332,8 +332,8 @@ inline constexpr std::ptrdiff_t least_bytes_of_streams = 64 * kibibytes;
 /// of one matrix up to 0.8.
 inline constexpr int groups_of_streams_of_several_folds = 2;
 /// Several reductions run in one walk over rows of so many groups, or over so few rows. Measured of sums and maxima or
-/// sums of squares, an AMD Zen 5: one by one, 20 rows of 3 to 63 columns 1.2 to 1.5, 64 columns and more 1.1 to 2; in one
-/// walk, 200 rows of 5 to 48 columns 1.0 to 1.7, 1000 rows of 1 to 10 columns 2.2 to 4.8, of 13 to 48 0.7 to 1.15.
+/// sums of squares, an AMD Zen 5: one by one, 20 rows of 3 to 63 columns 1.2 to 1.5, 64 columns and more 1.1 to 2; in
+/// one walk, 200 rows of 5 to 48 columns 1.0 to 1.7, 1000 rows of 1 to 10 columns 2.2 to 4.8, of 13 to 48 0.7 to 1.15.
 inline constexpr int groups_of_several_folds = 4;
 inline constexpr std::ptrdiff_t most_narrow_rows_of_several_folds = 24;
 
