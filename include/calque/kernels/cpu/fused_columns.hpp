@@ -397,7 +397,7 @@ private:
     /// Folds joined rows, and then the totals of each. False if the rows cannot be joined.
     static CALQUE_NOINLINE bool fold_joined(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         constexpr std::ptrdiff_t wanted = (is_light() ? 1 : thresholds::blocks_of_joined_folds) * block;
-        joined_rows<Group> joined(a, rows, columns, wanted);
+        joined_rows<Group> joined(a, rows, columns, {wanted});
         if (joined.at_once == 0) {
             return false;
         }

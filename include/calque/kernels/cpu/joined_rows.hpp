@@ -38,6 +38,13 @@ public:
     static constexpr graph::step const* steps() { return all.of; }
 };
 
+/// What joined rows should be like.
+struct joined_form {
+    std::ptrdiff_t columns;            // of one, about: no more than that, or than `simd::width` rows have
+    std::ptrdiff_t before = 0;         // how many elements should run before them
+    bool ends_with_a_register = false; // else each row is by itself, what is repeated at lines
+};
+
 namespace detail {
 
 /// A leaf of a group, or a result.
@@ -65,16 +72,17 @@ struct argument_arrays {
 
 /// How many rows are one, so that they end where a register of `lanes` does, unless memory has room for so many only: a
 /// power of two, since a division takes as long as a row.
-constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
+constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t columns, joined_form const& form,
                                       std::ptrdiff_t lanes, std::ptrdiff_t most) {
     std::ptrdiff_t result = lanes >> std::countr_zero(static_cast<std::size_t>(columns | lanes));
-    while (2 * result * columns <= wanted_columns && 8 * result <= rows) {
+    while (2 * result * columns <= form.columns && 8 * result <= rows) {
         result *= 2;
     }
     while (result > most) {
         result /= 2;
     }
-    return result;
+    bool const ends_with_a_register = result * columns % lanes == 0;
+    return ends_with_a_register || !form.ends_with_a_register ? result : 1;
 }
 
 /// Of `rows` rows, how many joined ones there are behind `front` elements.
@@ -93,15 +101,14 @@ inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std
 }
 
 /// Makes joined rows of `whole`, and of `rest` what remains behind them: both come as copies of the given arguments.
-/// Returns how many rows are one; 0 if they cannot be joined. `front`: so many elements will run before the joined
-/// rows, which all arrays are then moved by; 0 if they are no good. `memory`: `thresholds::bytes_of_repeated_rows`,
-/// aligned to a line.
+/// Returns how many rows are one; 0 if they cannot be joined. `form.before`: 0 if these elements are no good before the
+/// joined rows; else all arrays are then moved by them. `memory`: `thresholds::bytes_of_repeated_rows`, aligned to a
+/// line.
 ///
 /// One function for all groups: as a template it would be a good part of what a small kernel takes to compile.
 CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int count, std::ptrdiff_t rows,
-                                                std::ptrdiff_t columns, std::ptrdiff_t wanted_columns,
-                                                std::ptrdiff_t& front, argument_arrays whole, argument_arrays rest,
-                                                std::byte* memory, row_places& places) {
+                                                std::ptrdiff_t columns, joined_form& form, argument_arrays whole,
+                                                argument_arrays rest, std::byte* memory, row_places& places) {
     constexpr auto line = static_cast<std::ptrdiff_t>(simd::line_bytes);
     auto const is_once_a_row = [&](joined_array const& x) {
         return !x.is_result && (!x.varies_along_columns || (whole.broadcast_leaves >> x.number & 1) != 0);
@@ -128,20 +135,20 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
     if (once_bytes != 0) {
         most = std::min(most, row_places::most_rows(once_bytes));
     }
-    std::ptrdiff_t const at_once = rows_to_join(rows, columns, wanted_columns, lanes, most);
+    std::ptrdiff_t const at_once = rows_to_join(rows, columns, form, lanes, most);
     if (at_once == 0 || (once_bytes != 0 && !places.fill(at_once, columns, once_bytes))) {
         return 0;
     }
     if (once_bytes != 0 || at_once * columns % simd::width != 0) {
-        front = 0;
+        form.before = 0;
     }
-    std::ptrdiff_t const joined = count_joined(rows, columns, at_once, front);
+    std::ptrdiff_t const joined = count_joined(rows, columns, at_once, form.before);
     for (joined_array const* x = arrays; x != arrays + count; ++x) {
         bool const is_once = is_once_a_row(*x);
         std::ptrdiff_t const elements = is_once ? 1 : columns; // of a row
         std::ptrdiff_t& stride = x->is_result ? whole.result_row_strides[x->number] : whole.leaf_row_strides[x->number];
         if (!is_once && is_repeated(*x)) {
-            std::ptrdiff_t const bytes_before = front * x->element_bytes;
+            std::ptrdiff_t const bytes_before = form.before * x->element_bytes;
             std::ptrdiff_t const bytes = bytes_before + at_once * columns * x->element_bytes;
             memory += -(reinterpret_cast<std::intptr_t>(memory) + bytes_before) & (line - 1);
             repeat_bytes(whole.leaves[x->number], static_cast<std::size_t>(columns * x->element_bytes), memory,
@@ -202,13 +209,11 @@ public:
         return may && (!has_places || simd::has_elements_at<float>);
     }
 
-    /// `wanted`: how many columns the joined rows should have, about: they have no more than that, or than the given
-    /// ones times `simd::width`. `before`: how many elements should run before them.
-    CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t wanted,
-                              std::ptrdiff_t before = 0)
-        : whole(a), rest(a), front(before),
-          at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, wanted, front,
-                                    detail::argument_arrays(whole), detail::argument_arrays(rest), memory_, places_)) {}
+    CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, joined_form form)
+        : whole(a), rest(a),
+          at_once(detail::join_rows(arrays.of, arrays.count, rows, columns, form, detail::argument_arrays(whole),
+                                    detail::argument_arrays(rest), memory_, places_)),
+          front(form.before) {}
 
     /// Of so many rows, the joined ones, and how many remain behind them, less the `front` elements.
     CALQUE_INLINE std::ptrdiff_t rows_of_whole(std::ptrdiff_t rows, std::ptrdiff_t columns) const {
@@ -222,8 +227,8 @@ public:
 
     arguments whole;
     arguments rest;               // as the given ones, or as one row: what is repeated is so here too
-    std::ptrdiff_t front;         // elements to run before, by which both are not moved yet
-    std::ptrdiff_t const at_once; // the rows that are one, a power of two; 0 if they cannot be joined
+    std::ptrdiff_t const at_once; // the rows that are one, a power of two; 1 if none are; 0 if they cannot be joined
+    std::ptrdiff_t const front;   // elements to run before, by which both are not moved yet
 
 private:
     struct array_list {

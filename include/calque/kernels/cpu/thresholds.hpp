@@ -145,10 +145,12 @@ inline constexpr int cost_of_a_function = 12;
 /// 1.6, over 24 rows 0.55 to 0.9. Over 256 rows (x-m)*s and (x-m)*s*g+b: 1.1 to 1.9 over 129 to 257 columns, 1.05 to
 /// 1.35 over 400, 1.0 to 1.15 over 500, 1.0 over 777 and more; with AVX2 1.05 to 1.5. With 16 KiB and all rows or none,
 /// in double over 33 to 63 odd numbers of columns 1.7 to 2, over 65 to 127 1.3 to 2; floats over these 1.2 to 2; with
-/// 32 KiB in double over 97 and 127 1.4 and 1.8. Results of so many elements are stored at lines by light work, before
-/// which up to a register runs by itself. Measured without, max(x*w+b, 0) over 33 to 257 columns that are no multiple
-/// of 16, 256 and 1000 rows: 1.1 to 1.57, over others 1.0 to 1.07; x+w 1.02 to 1.16; with AVX2 1.0 to 1.3. With that,
-/// over 96 rows of up to 100 columns row by row takes 1.0 to 3, in double over 48 0.9 to 1.6.
+/// 32 KiB in double over 97 and 127 1.4 and 1.8. Of rows that do not end where a register does then, each is by itself:
+/// as many as there is memory for took 1.2 to 1.4 over 193, 255, 257 and 333 columns, 1.0 to 1.1 in double. Results of
+/// so many elements are stored at lines by light work, before which up to a register runs by itself. Measured without,
+/// max(x*w+b, 0) over 33 to 257 columns that are no multiple of 16, 256 and 1000 rows: 1.1 to 1.57, over others 1.0 to
+/// 1.07; x+w 1.02 to 1.16; with AVX2 1.0 to 1.3. With that, over 96 rows of up to 100 columns row by row takes 1.0 to
+/// 3, in double over 48 0.9 to 1.6.
 inline constexpr std::ptrdiff_t least_light_rows_joined = 96;
 inline constexpr std::ptrdiff_t least_light_wide_rows_joined = 48; // of elements of 8 bytes
 inline constexpr std::ptrdiff_t least_rows_joined = 32;
