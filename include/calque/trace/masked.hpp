@@ -68,7 +68,7 @@ constexpr auto masked_softmax(X const& x, Mask const& mask) {
     auto const kept = detail::hide(x, mask, std::numeric_limits<T>::lowest());
     auto const weight = detail::hide(exp(kept - stop_gradient(max<Axes...>(kept, keepdims))), mask, T(0));
     auto const total = sum<Axes...>(weight, keepdims);
-    return weight / where(total == T(0), ones_like(total), total);
+    return weight * (T(1) / where(total == T(0), ones_like(total), total));
 }
 
 } // namespace v0
