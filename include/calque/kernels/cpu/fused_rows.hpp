@@ -564,8 +564,8 @@ private:
                !plan.counts[Phase] && !is_spaced && !Broadcasts && !always_masked;
     }
 
-    /// Where the blocks of such rows end: with the row, if half a block is left, unless the result takes the place of
-    /// what it is computed from.
+    /// Where the blocks of such rows end: with the row, if more than half a block is left, unless the result takes the
+    /// place of what it is computed from.
     static CALQUE_INLINE std::ptrdiff_t end_of_overlapping_blocks([[maybe_unused]] arguments const& row,
                                                                   std::ptrdiff_t columns) {
         if constexpr (has_overlapping_blocks<0>()) {
@@ -581,6 +581,25 @@ private:
             return columns > block && left > block / 2 && !is_rewritten ? columns : columns - left;
         }
         return columns;
+    }
+
+    /// Runs the blocks of such a row. One loop has the whole ones and the one that ends with the row.
+    template <int Phase, int U>
+    CALQUE_INLINE void run_overlapping_blocks(step_registers<Group, U>& wide, arguments const& row) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        std::ptrdiff_t j = 0;
+        std::ptrdiff_t end = end_of_blocks<block>(0);
+        for (;;) {
+            CALQUE_ROLLED
+            for (; j < end; j += block) {
+                run_block<Phase, false>(wide, row, j, 0);
+            }
+            if (end == end_of_overlapping_blocks_) {
+                return;
+            }
+            end = end_of_overlapping_blocks_;
+            j = end - block;
+        }
     }
 
     /// Where the blocks of a phase end that begin at column `begin`.
@@ -644,19 +663,8 @@ private:
             }
         }
         if constexpr (!OneRow && has_overlapping_blocks<Phase>()) {
-            std::ptrdiff_t end_of_whole = end_of_blocks<block>(begin);
-            std::ptrdiff_t j = begin;
-            for (;;) { // one loop in the code
-                CALQUE_ROLLED
-                for (; j < end_of_whole; j += block) {
-                    run_block<Phase, false>(wide, row, j, 0);
-                }
-                if (end_of_whole == end) {
-                    return begin;
-                }
-                end_of_whole = end;
-                j = end - block;
-            }
+            run_overlapping_blocks<Phase>(wide, row);
+            return begin;
         }
         CALQUE_ROLLED
         for (std::ptrdiff_t j = begin; j < end; j += block) {

@@ -40,9 +40,10 @@ public:
 
 /// What joined rows should be like.
 struct joined_form {
-    std::ptrdiff_t columns;            // of one, about: no more than that, or than `simd::width` rows have
-    std::ptrdiff_t before = 0;         // how many elements should run before them
-    bool ends_with_a_register = false; // else each row is by itself, what is repeated at lines
+    std::ptrdiff_t columns;    // of one, about: no more than that, or than `simd::width` rows have
+    std::ptrdiff_t before = 0; // how many elements should run before them
+    /// Whether rows are one only if they end where a register does: else each is by itself, what is repeated at lines.
+    bool must_fill_registers = false;
 };
 
 namespace detail {
@@ -81,8 +82,8 @@ constexpr std::ptrdiff_t rows_to_join(std::ptrdiff_t rows, std::ptrdiff_t column
     while (result > most) {
         result /= 2;
     }
-    bool const ends_with_a_register = result * columns % lanes == 0;
-    return ends_with_a_register || !form.ends_with_a_register ? result : 1;
+    bool const fill_registers = result * columns % lanes == 0;
+    return fill_registers || !form.must_fill_registers ? result : 1;
 }
 
 /// Of `rows` rows, how many joined ones there are behind `front` elements.

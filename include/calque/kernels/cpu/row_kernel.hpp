@@ -179,8 +179,8 @@ private:
     template <bool HasPlaces>
     static CALQUE_NOINLINE bool run_joined(contiguous_arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t const before = HasPlaces ? 0 : long_rows::columns_before_aligned(a, rows * columns);
-        bool const stores_wait = is_light && !HasPlaces; // for lines that registers cross
-        joined_rows<Group> joined(a, rows, columns, {thresholds::columns_of_joined_rows, before, stores_wait});
+        bool const must_fill_registers = is_light && !HasPlaces; // else loads and stores wait for lines that they cross
+        joined_rows<Group> joined(a, rows, columns, {thresholds::columns_of_joined_rows, before, must_fill_registers});
         if (joined.at_once == 0) {
             return false;
         }
