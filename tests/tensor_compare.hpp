@@ -144,14 +144,17 @@ public:
         calque::runtime::call<program> const call("test", args...);
         typename program::plan plan;
         program::make(plan, call.key().words, "test");
-        std::vector<tensor> arguments;
-        (append_leaves<Args>(arguments, args), ...);
         if constexpr (code::may_be_interpreted) {
             if (plan.mode == calque::runtime::execution_mode::op_by_op) {
-                return run<traced_graph<code>>(arguments);
+                return of_traced_graph(args...);
             }
         }
-        return run<optimized_graph<code>>(arguments);
+        return run<optimized_graph<code>>(tensors(args...));
+    }
+
+    /// The same of what was traced, before any pass.
+    static std::vector<tensor> of_traced_graph(Args const&... args) {
+        return run<traced_graph<code>>(tensors(args...));
     }
 
     template <class Results>
@@ -169,6 +172,12 @@ public:
     }
 
 private:
+    static std::vector<tensor> tensors(Args const&... args) {
+        std::vector<tensor> arguments;
+        (append_leaves<Args>(arguments, args), ...);
+        return arguments;
+    }
+
     template <class Graph>
     static std::vector<tensor> run(std::vector<tensor> const& arguments) {
         std::vector<tensor> results(static_cast<std::size_t>(Graph::view().output_count));

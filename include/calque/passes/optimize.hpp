@@ -5,6 +5,7 @@
 #include <calque/passes/contract.hpp>
 #include <calque/passes/reverse_axes.hpp>
 #include <calque/passes/simplify.hpp>
+#include <calque/passes/split_coordinates.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -15,7 +16,14 @@ template <class Graph, class Builder>
 constexpr void optimize(Graph const& from, Builder& to) {
     Builder simple;
     simplify(from, simple);
-    contract(simple.view(), to);
+    Builder split;
+    if (!split_coordinates(simple.view(), split)) {
+        contract(simple.view(), to);
+        return;
+    }
+    Builder simple_again;
+    simplify(split.view(), simple_again);
+    contract(simple_again.view(), to);
 }
 
 /// The same for arguments of which some lie by columns, as a set. `from` has no regions.
@@ -23,8 +31,10 @@ template <class Graph, class Builder>
 constexpr void optimize_by_columns(Graph const& from, std::uint64_t arguments, Builder& to) {
     Builder simple;
     simplify(from, simple);
+    Builder split;
+    bool const is_split = split_coordinates(simple.view(), split);
     Builder reversed;
-    reverse_axes(simple.view(), arguments, reversed);
+    reverse_axes((is_split ? split : simple).view(), arguments, reversed);
     Builder simple_again;
     simplify(reversed.view(), simple_again);
     contract(simple_again.view(), to);

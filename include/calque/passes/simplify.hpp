@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/graph/copy.hpp>
+#include <calque/passes/combining.hpp>
 #include <calque/passes/fold.hpp>
 
 namespace calque {
@@ -437,12 +438,8 @@ private:
             runs += is_folded && !follows;
             elements = !is_folded || elements < 0 ? elements : extents[axis] == dyn ? -1 : elements * extents[axis];
         }
-        op_code const combine = op == code_of<ops::sum>          ? code_of<ops::add>
-                                : op == code_of<ops::reduce_max> ? code_of<ops::maximum>
-                                : op == code_of<ops::reduce_min> ? code_of<ops::minimum>
-                                                                 : op;
-        bool const is_real = to_[in].type == dtype::float32 || to_[in].type == dtype::float64;
-        if (runs < 2 || elements < 1 || elements > most_elements_folded || combine == op || !is_real) {
+        op_code const combine = combining(op, to_[in].type);
+        if (runs < 2 || elements < 1 || elements > most_elements_folded || combine == op) {
             return -1;
         }
         node_id folded = -1;

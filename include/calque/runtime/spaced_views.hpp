@@ -100,13 +100,27 @@ constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_
     return apart > 1 && apart <= kernels::most_apart ? 1u << apart : 0;
 }
 
+/// Whether all rows of a group that has many read the same row of a stored value: it is copied once.
+constexpr bool is_shared_by_rows(graph::graph_view const& g, graph::group const& x, graph::node_id id) {
+    shape const& space = g.shapes[x.space];
+    shape const& its = g.shape(id);
+    bool is = true, has_rows = false;
+    for (int axis = 0; axis < space.rank - 1; ++axis) {
+        int const own = axis - (space.rank - its.rank);
+        is = is && (own < 0 || its[own] == 1);
+        has_rows |= !is_static(space[axis]) || space[axis] >= kernels::thresholds::least_rows_of_a_copy;
+    }
+    return is && has_rows;
+}
+
 /// How far apart all such leaves of a group may stand that gets kernels for them.
 constexpr unsigned spacings_of(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
     unsigned any = 0, common = ~0u;
     for (int i = 0; i < x.step_count; ++i) {
         graph::step const& step = s.steps[x.first_step + i];
         if (step.leaf >= 0 && step.varies_along_columns && kernels::has_spaced_loads(step.type)) {
-            unsigned const its = spacings_of_view(g, s, s.leaves[x.first_leaf + step.leaf]);
+            int const v = s.leaves[x.first_leaf + step.leaf];
+            unsigned const its = is_shared_by_rows(g, x, s.values[v].node) ? 0 : spacings_of_view(g, s, v);
             any |= its;
             common &= its == 0 ? common : its;
         }
