@@ -48,7 +48,7 @@ inline constexpr auto kept = [](auto x) {
 };
 inline constexpr auto of_rows = [](auto x, auto row_factor) {
     auto const total = calque::sum<-1>(x) * row_factor;
-    return std::tuple{sqrt(abs(total)) + row_factor, total > 0.f};
+    return std::tuple{sqrt(abs(total)) + row_factor, total > 0.f, exp(-abs(total)) - row_factor};
 };
 /// More reductions in a row than a kernel walks through.
 inline constexpr auto long_chain = [](auto x) {

@@ -99,6 +99,19 @@ TEST_CASE("a schedule says why a value is stored between kernels") {
                           }).schedule();
         CHECK(text.find("stores subtract float[dyn,dyn]: kernel 1 needs it after a reduction\n") != std::string::npos);
     }
+    SUBCASE("it is what each row has once, for a function of it") {
+        auto const likelihood = [](auto x) { return exp(-calque::sum<1>(x * x)); };
+        std::string const of_rows = calque::trace<spec<float, dyn, 16>>(likelihood).schedule();
+        CHECK(of_rows.find("stores negative float[dyn,1]: kernel 1 needs it after a reduction\n") != std::string::npos);
+        CHECK(of_rows.find("kernel 1: elements of [dyn,1]: exp\n") != std::string::npos);
+        for (std::string const& one_kernel :
+             {calque::trace<spec<float, 7, 16>>(likelihood).schedule(), // of few rows
+              calque::trace<spec<float, dyn, 16>>([](auto x) { return calque::log_softmax<1>(x); }).schedule(),
+              calque::trace<spec<float, dyn, 16>>([](auto x) { return calque::logsumexp<1>(x); }).schedule()}) {
+            CAPTURE(one_kernel);
+            CHECK(one_kernel.find("kernel 1") == std::string::npos);
+        }
+    }
     SUBCASE("it is moved, viewed, or returned") {
         auto const text = calque::trace<spec<float, 4, 8>>([](auto x) {
                               auto y = tanh(x);
