@@ -50,6 +50,21 @@ inline constexpr auto functions = [](auto x) {
                       expm1(x) * relu(x)};
 };
 
+/// Indices of every width, which the kernel counts: as they are, and in folds.
+inline constexpr auto counting = [](auto x) {
+    auto const n = x.extent(0);
+    auto const time = calque::arange<float>(n) * 0.25f;
+    auto const places = calque::arange<std::int32_t>(n);
+    return std::tuple{sin(time) * x,
+                      where(places % 3 == 0, x, -x),
+                      cast<std::int8_t>(calque::arange<std::int64_t>(n)),
+                      calque::arange<double>(n) - cast<double>(x),
+                      calque::argmax<0>(x),
+                      calque::argmin<0>(abs(x)),
+                      calque::sum(where(places > 7, 1, 0)),
+                      exp(-time) + cast<float>(places)};
+};
+
 template <class T>
 void check_arithmetic() {
     CAPTURE(calque::name_of(calque::dtype_of<T>));
@@ -69,6 +84,24 @@ void check_arithmetic() {
 }
 
 } // namespace
+
+TEST_CASE("indices of vectors are counted, not stored") {
+    for (std::size_t const n : lengths) {
+        if (n == 0) {
+            continue; // argmax has no value
+        }
+        CAPTURE(n);
+        xtensor<float, 1> x = noise<float, 1>({n}, 1);
+        check_fused(counting, equal_bits, x);
+        x(n - 1) = NAN;
+        check_fused(counting, equal_bits, x);
+        auto const view = xt::view(x, xt::range(0, static_cast<std::ptrdiff_t>(n), 2)); // and of elements apart
+        check_fused([](auto v) { return calque::arange<float>(v.extent(0)) * v; }, equal_bits, view);
+    }
+    auto const schedule = calque::trace<calque::spec<float, calque::dyn>>(counting).schedule();
+    CAPTURE(schedule);
+    CHECK(schedule.find("stores iota") == std::string::npos);
+}
 
 TEST_CASE("all dtypes in one kernel") {
     for (std::size_t const n : lengths) {

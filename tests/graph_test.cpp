@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The builder (value numbering, dtypes, shapes, failures), copies, printing and shape inference. What constant
 // evaluation can check passes by compiling.
+#include <calque/graph/compositions.hpp>
 #include <calque/graph/copy.hpp>
 #include <calque/graph/print.hpp>
 #include <calque/graph/shape_inference.hpp>
@@ -177,6 +178,10 @@ static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)matmul(x, x); })
 static_assert(failure_of({2, 3, 4}, {}, [](value x, value) { (void)matmul(x, x); }).why == reason::matrices_needed);
 static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)squeeze(x, 1); }).why == reason::extent_not_one);
 static_assert(failure_of({2, 3}, {}, [](value x, value) { (void)reshape(x, {5}); }).why == reason::sizes_differ);
+static_assert(failure_of({INT32_MAX}, {1}, [](value x, value) { (void)argmax(x, 0); }).why == reason::none);
+static_assert(failure_of({INT32_MAX + 1ll}, {1}, [](value x, value) { (void)argmax(x, 0); }).why ==
+              reason::too_many_elements);
+static_assert(failure_of({1}, {INT32_MAX + 1ll}, [](value, value y) { (void)argmin(y, 0); }).why == reason::none);
 static_assert(failure_of({dyn}, {}, [](value x, value) { (void)reshape(x, {dyn, dyn}); }).why ==
               reason::extent_unknown);
 static_assert(failure_of({2, 0}, {}, [](value x, value) { (void)reduce_max(x, 2); }).why == reason::empty_reduction);

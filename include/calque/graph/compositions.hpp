@@ -35,20 +35,30 @@ constexpr value logsumexp(value x, axis_set axes) {
     return log(sum(exp(x - finite), axes)) + finite;
 }
 
+/// The first index along an axis of `like` at which `hit` is true, as int64. The axis keeps extent 1.
+///
+/// Beside elements of up to 4 bytes indices are int32, as many in a register: 2^31 of them are more than an axis may
+/// have.
+constexpr value first_index(value hit, value like, int axis) {
+    bool const is_wide = size_of(like.type()) > 4;
+    value const index = iota_like(like, axis, is_wide ? dtype::int64 : dtype::int32);
+    value const none = is_wide ? literal(index, INT64_MAX) : literal(index, INT32_MAX);
+    return cast(reduce_min(where(hit, index, none), axis_set{1} << axis), dtype::int64);
+}
+
+/// Where `x` is its largest or least element along an axis, or NaN.
+constexpr value equals_extreme(value x, value extreme) {
+    return is_floating(x.type()) ? (x == extreme) | (x != x) : x == extreme;
+}
+
 /// The index of the first largest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
 constexpr value argmax(value x, int axis) {
-    axis_set const axes = axis_set{1} << axis;
-    value const hit = is_floating(x.type()) ? (x == reduce_max(x, axes)) | (x != x) : x == reduce_max(x, axes);
-    value const index = iota_like(x, axis, dtype::int64);
-    return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
+    return first_index(equals_extreme(x, reduce_max(x, axis_set{1} << axis)), x, axis);
 }
 
 /// The index of the first smallest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
 constexpr value argmin(value x, int axis) {
-    axis_set const axes = axis_set{1} << axis;
-    value const hit = is_floating(x.type()) ? (x == reduce_min(x, axes)) | (x != x) : x == reduce_min(x, axes);
-    value const index = iota_like(x, axis, dtype::int64);
-    return reduce_min(where(hit, index, literal(index, INT64_MAX)), axes);
+    return first_index(equals_extreme(x, reduce_min(x, axis_set{1} << axis)), x, axis);
 }
 
 /// The mean of the squared distances from the mean, in two passes; NaN over an empty axis. The axes keep extent 1.

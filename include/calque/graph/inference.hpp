@@ -49,6 +49,7 @@ enum class reason : std::uint8_t {
     extent_as_a_number,
     index_out_of_range,
     too_few_elements,
+    too_many_elements,
     assigned_in_derivative,
 };
 
@@ -97,6 +98,7 @@ constexpr std::string_view sentence(reason r) {
                "of extents";
     case reason::index_out_of_range: return "the axis has no element of this index";
     case reason::too_few_elements: return "the axis has fewer elements";
+    case reason::too_many_elements: return "the axis has more elements than int32 has indices";
     case reason::assigned_in_derivative:
         return "a derivative assigns to a variable, as that of a checkpoint does if its function does: return the "
                "value and assign it outside";

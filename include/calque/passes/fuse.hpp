@@ -39,6 +39,8 @@ inline constexpr int costly_in_all_lanes = 12;
 inline constexpr extent_t least_rows_in_lanes = 8;
 /// Reductions over the same rows in one kernel, each with its totals in registers.
 inline constexpr int most_reductions_beside = 4;
+/// Indices that are so many, or that only a call knows, are counted by what reads them: others lie in registers.
+inline constexpr extent_t least_counted_indices = 256;
 /// Columns that are known to be so many run in one walk whatever each costs.
 inline constexpr extent_t least_columns_of_costly_walks = 64;
 
@@ -114,15 +116,42 @@ private:
 
     /// What all rules ask of each node, and more often than constant evaluation likes to look up.
     constexpr void find_kinds() {
+        bool has_indices = false;
         for (node_id id = 0; id < g_.node_count; ++id) {
             node const& n = g_.nodes[id];
             bool const is_given = n.region != g_.entry || n.op == code_of<ops::parameter> || n.op == code_of<ops::item>;
             op_info const& operation = info(n.op);
             kinds_.at[id] = is_given ? op_kind::source : operation.kind;
             data_inputs_.at[id] = data_input_count(n, operation);
+            has_indices |= n.op == code_of<ops::iota> && !is_given;
+        }
+        if (has_indices) {
+            find_counted();
         }
         for (int i = 0; i < g_.shape_count; ++i) {
             unnamed_.at[i] = has_unnamed(g_.shapes[i]);
+        }
+    }
+
+    /// Indices of vectors that only elementwise work on as many elements reads are such work themselves. (Kernels over
+    /// several rows that counted could not have lanes along those.)
+    constexpr void find_counted() {
+        sequence<bool> counted(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            shape const& extents = g_.shape(id);
+            counted.at[id] = g_.nodes[id].op == code_of<ops::iota> && g_.nodes[id].region == g_.entry &&
+                             extents.rank == 1 && (!is_static(extents[0]) || extents[0] >= least_counted_indices);
+            for (int k = 0; k < data_inputs_.at[id]; ++k) {
+                node_id const input = g_.input(id, k);
+                counted.at[input] &=
+                    kinds_.at[id] == op_kind::elementwise && g_.nodes[input].shape == g_.nodes[id].shape;
+            }
+        }
+        for (int i = 0; i < g_.output_count; ++i) {
+            counted.at[g_.outputs[i]] = false;
+        }
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            kinds_.at[id] = counted.at[id] ? op_kind::elementwise : kinds_.at[id];
         }
     }
 
@@ -591,7 +620,7 @@ private:
         if (kinds_.at[id] != op_kind::elementwise) {
             return 0;
         }
-        int cost = info(n.op).cost;
+        int cost = n.op == code_of<ops::iota> ? cheap_to_repeat + 1 : info(n.op).cost; // not counted in other spaces
         node_id const* const inputs = g_.inputs_of(n);
         for (int k = 0; k < data_inputs_.at[id]; ++k) {
             int const of_input = costs_.at[inputs[k]];

@@ -57,6 +57,8 @@ inline constexpr bool index_is_in_range = false;
 template <class Operation, class... Operands>
 inline constexpr bool has_enough_elements = false;
 template <class Operation, class... Operands>
+inline constexpr bool has_indices_of_int32 = false;
+template <class Operation, class... Operands>
 inline constexpr bool assigns_to_no_variable = false;
 template <class Operation, class... Operands>
 inline constexpr bool step_is_positive = false;
@@ -173,6 +175,8 @@ constexpr void require() {
         static_assert(index_is_in_range<Names...>, "calque: the axis has no element of this index");
     } else if constexpr (Why == too_few_elements) {
         static_assert(has_enough_elements<Names...>, "calque: the axis has fewer elements");
+    } else if constexpr (Why == too_many_elements) {
+        static_assert(has_indices_of_int32<Names...>, "calque: the axis has more elements than int32 has indices");
     } else if constexpr (Why == step_not_positive) {
         static_assert(step_is_positive<Names...>, "calque: the step of a range is at least 1");
     } else if constexpr (Why == escapes_its_region) {

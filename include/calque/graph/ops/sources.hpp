@@ -30,6 +30,7 @@ struct constant : source {
 struct iota : source {
     static constexpr std::string_view name = "iota";
     static constexpr int arity = 1;
+    static constexpr bool is_indexed = true; // where a kernel counts instead of reading it
     static constexpr int first_shape_input = 0;
 
     static constexpr dtype infer_type(dtype const*, std::uint64_t attribute) {
@@ -37,12 +38,22 @@ struct iota : source {
     }
     static constexpr shape infer(inference& in) {
         shape result = in.input(0);
+        int const counted = static_cast<int>(in.attribute & 15u);
+        if (infer_type(nullptr, in.attribute) == dtype::int32 && result[counted] > INT32_MAX) {
+            in.fail(reason::too_many_elements);
+        }
         for (int axis = 0; axis < result.rank; ++axis) {
-            if (axis != static_cast<int>(in.attribute & 15u)) {
+            if (axis != counted) {
                 result[axis] = 1;
             }
         }
         return result;
+    }
+
+    /// The numbers from `first` on, as many as `V` holds.
+    template <class V>
+    static CALQUE_INLINE V generate(std::uint64_t first) {
+        return V::iota(static_cast<typename V::value_type>(first));
     }
 };
 

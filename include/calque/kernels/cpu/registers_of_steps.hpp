@@ -202,8 +202,12 @@ CALQUE_INLINE auto apply_uniform_step(step_registers<Group, 1>& row) {
 /// The elements from place `first` on of a step like step `Model`, whose operation is indexed: as many as `V` holds.
 template <int Model, class V, class Group>
 CALQUE_INLINE V generate_step(std::ptrdiff_t first, step_registers<Group, 1>& row, int step = Model) {
-    auto const key = column_input<step_v<Group, Model>.inputs[0]>(row, row, Group::steps()[step].inputs[0]);
-    return step_op<Group, Model>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
+    if constexpr (step_v<Group, Model>.input_count == 0) {
+        return step_op<Group, Model>::template generate<V>(static_cast<std::uint64_t>(first));
+    } else {
+        auto const key = column_input<step_v<Group, Model>.inputs[0]>(row, row, Group::steps()[step].inputs[0]);
+        return step_op<Group, Model>::template generate<V>(key.r[0][0], static_cast<std::uint64_t>(first));
+    }
 }
 
 /// A reduction of `x` and of totals whose lanes `fold_pack` folds at last.
