@@ -116,6 +116,22 @@ TEST_CASE("of eight, and of nine, which are not split") {
     });
 }
 
+TEST_CASE("batches of points, and numbers of them that the compiler knows") {
+    auto const of_batches = [](auto x, auto y) {
+        auto const d = expand_dims<2>(x) - expand_dims<1>(y);
+        return std::tuple{sum<-1>(d * d), calque::min<2>(sum<-1>(abs(d))), sum<1>(d)};
+    };
+    for (std::size_t const m : {1u, 4u, 20u}) {
+        CAPTURE(m);
+        check(of_batches, 2000, with_shape<dyn, dyn, 3>(noise<float, 3>({5, 7, 3}, 1)),
+              with_shape<dyn, dyn, 3>(noise<float, 3>({5, m, 3}, 2)));
+        check(of_batches, 2000, with_shape<dyn, dyn, 3>(noise<float, 3>({5, 7, 3}, 1)),
+              with_shape<dyn, dyn, 3>(noise<float, 3>({1, m, 3}, 2)));
+    }
+    check(nearest, 100, with_shape<9, 3>(noise<float, 2>({9, 3}, 1)), with_shape<4, 3>(noise<float, 2>({4, 3}, 2)));
+    check(nearest, 100, with_shape<4, 3>(noise<float, 2>({4, 3}, 1)), with_shape<4, 3>(noise<float, 2>({4, 3}, 2)));
+}
+
 TEST_CASE("no points") {
     xt::xtensor<float, 2> const none = xt::xtensor<float, 2>::from_shape({0, 3}), some = noise<float, 2>({20, 3}, 1);
     auto const x = with_shape<dyn, 3>(none), y = with_shape<dyn, 3>(some);

@@ -15,10 +15,11 @@ namespace detail {
 
 using namespace graph;
 
-/// Points have up to so many coordinates: each one is a copy of the steps, and keeps registers.
+/// Points have up to so many coordinates: each one is a copy of the steps, and keeps registers. Measured, with 16 for
+/// 200 x 200 points of 16: 0.36; for 1000 x 4 2.1.
 inline constexpr extent_t most_coordinates = 8;
-/// The axis before, along which lanes will run, is at least so long if its extent is known: a register.
-inline constexpr extent_t least_pairs = 16;
+/// Arrays that are known to have no more elements may lie in registers as they are.
+inline constexpr extent_t most_elements_in_registers = 64;
 
 /// A node is *spread* if it is elementwise and broadcasting alone makes it as large as it is: no operand has its shape,
 /// or only such that are spread too. It is split if all that reads it is elementwise and split, or a reduction.
@@ -71,8 +72,9 @@ private:
         if (extents.rank < 3) {
             return false;
         }
-        extent_t const last = extents[extents.rank - 1], pairs = extents[extents.rank - 2];
-        return last > 1 && last <= most_coordinates && (!is_static(pairs) || pairs >= least_pairs);
+        extent_t const last = extents[extents.rank - 1];
+        bool const is_small = extents.is_static() && extents.size() <= most_elements_in_registers;
+        return last > 1 && last <= most_coordinates && extents[extents.rank - 2] != 1 && !is_small;
     }
 
     static constexpr bool is_broadcast(op_code op) {

@@ -100,17 +100,17 @@ constexpr unsigned spacings_of_view(graph::graph_view const& g, graph::schedule_
     return apart > 1 && apart <= kernels::most_apart ? 1u << apart : 0;
 }
 
-/// Whether all rows of a group that has many read the same row of a stored value: it is copied once.
+/// Whether rows of a group that follow each other, many of them, read the same row of a stored value: it is copied
+/// once.
 constexpr bool is_shared_by_rows(graph::graph_view const& g, graph::group const& x, graph::node_id id) {
     shape const& space = g.shapes[x.space];
     shape const& its = g.shape(id);
-    bool is = true, has_rows = false;
-    for (int axis = 0; axis < space.rank - 1; ++axis) {
-        int const own = axis - (space.rank - its.rank);
-        is = is && (own < 0 || its[own] == 1);
-        has_rows |= !is_static(space[axis]) || space[axis] >= kernels::thresholds::least_rows_of_a_copy;
+    if (space.rank < 2) {
+        return false;
     }
-    return is && has_rows;
+    extent_t const rows = space[space.rank - 2];
+    bool const has_one_row = its.rank < 2 || its[its.rank - 2] == 1;
+    return has_one_row && (!is_static(rows) || rows >= kernels::thresholds::least_rows_of_a_copy);
 }
 
 /// How far apart all such leaves of a group may stand that gets kernels for them.
