@@ -76,6 +76,20 @@ TEST_CASE_TEMPLATE("every third element of other types", T, std::int32_t, std::i
     }
 }
 
+TEST_CASE("a row whose elements stand apart, beside rows that are folded, is copied once") {
+    for (std::size_t const n : {5u, 17u, 100u}) {
+        CAPTURE(n);
+        auto const of_rows = [](auto x, auto w) { return calque::max<0>(x * every<2>(w, 1) - every<2>(w, 0)); };
+        auto const of_matrices = [](auto x, auto w) { return calque::sum<0, 1>(x * every<2>(w, 1)); };
+        auto const w = noise<float, 1>({2 * n}, 2);
+        check_fused(of_rows, equal_bits, noise<float, 2>({40, n}, 1), w);
+        check_fused(of_matrices, tests::closeness{8, 400}, noise<float, 3>({4, 10, n}, 1), w);
+        std::string const plan = calque::function(of_rows).plan(noise<float, 2>({40, n}, 1), w).text();
+        CAPTURE(plan);
+        CHECK(plan.find("[1," + std::to_string(n)) != std::string::npos);
+    }
+}
+
 TEST_CASE("slices that begin together and end apart, and some that begin in other blocks") {
     for (std::size_t const n : {9u, 33u, 100u}) {
         CAPTURE(n);

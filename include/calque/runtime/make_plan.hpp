@@ -511,10 +511,13 @@ private:
                                  bool varies, calque::strides& steps, location& place) {
         shape extents = space;
         calque::strides from = steps;
+        bool rows_vary = false; // of reduced rows: one stride leads through all of them
+        for (int axis = axes.first_row; axis < axes.first_column; ++axis) {
+            rows_vary |= axes.rows_are_reduced && steps[axis] != 0;
+        }
         for (int axis = 0; axis < space.rank; ++axis) {
             bool const is_column = axis >= axes.first_column;
-            bool const is_row = axes.rows_are_reduced && !is_column && axis >= axes.first_row;
-            bool const must_be_full = is_column ? varies : is_row;
+            bool const must_be_full = is_column ? varies : rows_vary && axis >= axes.first_row;
             if (!must_be_full && steps[axis] == 0) {
                 extents[axis] = 1;
             }
