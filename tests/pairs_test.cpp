@@ -3,6 +3,7 @@
 #include "tensor_compare.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <tuple>
 
@@ -39,6 +40,12 @@ inline constexpr auto folds = [](auto x, auto y, auto w) {
     auto const d = differences(x, y);
     return std::tuple{calque::max<-1>(abs(d) * w), calque::min<-1>(d),   sum<0>(where(d > 0, d, w)),
                       calque::mean<1>(d * w),      calque::max<1, 2>(d), sum(d * d)};
+};
+/// Boxes around points that have something in common, how many they are, and the sums of coordinates that are integers.
+inline constexpr auto boxes = [](auto x, auto y) {
+    auto const d = differences(x, y);
+    auto const touch = calque::all<-1>(abs(d) < 0.5);
+    return std::tuple{touch, calque::any<-1>(d > 1), calque::any<1>(touch), sum<-1>(calque::cast<std::int32_t>(d * 8))};
 };
 inline constexpr auto energy = [](auto x, auto y) { return sum(exp(-distances(x, y))); };
 inline constexpr auto pull = [](auto x, auto y) { return calque::grad<0, 1>(energy)(x, y); };
@@ -91,6 +98,7 @@ TEST_CASE("points of three coordinates") {
         check(density, 1, x, y);
         check(nearest, 100, x, y);
         check(forces, 100 * pairs, x, y, noise<float, 1>({m}, 4));
+        check(boxes, 0, x, y);
         check(folds, 100 * pairs, x, y, with_shape<3>(noise<float, 1>({3}, 3)));
         check(pull, 100 * pairs, x, y);
         check(whole, 100, x, y);
@@ -184,6 +192,7 @@ TEST_CASE("what follows a distance joins its kernel, and no array has all coordi
     CHECK(!has(of_forces, "float[n,m"));
     CHECK(has(schedule_of(pull), "[n,m]"));
     CHECK(!has(schedule_of(pull), "[n,m,3]"));
+    CHECK(!has(schedule_of(boxes), "[n,m,3]"));
     CHECK(has(schedule_of(whole), "[n,m,3]"));
 }
 

@@ -9,16 +9,15 @@ inline namespace v0 {
 namespace passes {
 namespace detail {
 
-/// The elementwise operation that combines two elements of `type` as the reduction `op` does; `op` itself: none that
-/// this is asked of.
+/// The elementwise operation that combines two elements of `type` as the reduction `op` does; `op` itself: none. (A sum
+/// of half floats rounds once, not with each of its elements.)
 constexpr graph::op_code combining(graph::op_code op, dtype type) {
     using namespace graph;
-    bool const is_real = type == dtype::float32 || type == dtype::float64;
-    return !is_real                         ? op
-           : op == code_of<ops::sum>        ? code_of<ops::add>
-           : op == code_of<ops::reduce_max> ? code_of<ops::maximum>
-           : op == code_of<ops::reduce_min> ? code_of<ops::minimum>
-                                            : op;
+    return is_half_float(type)                                                 ? op
+           : op == code_of<ops::sum>                                           ? code_of<ops::add>
+           : op == code_of<ops::reduce_max>                                    ? code_of<ops::maximum>
+           : op == code_of<ops::reduce_min> || op == code_of<ops::first_index> ? code_of<ops::minimum>
+                                                                               : op;
 }
 
 } // namespace detail
