@@ -115,7 +115,8 @@ inline constexpr auto first_largest = [](graph::value v, graph::axis_set axes) {
 
 } // namespace detail
 
-/// The index of the first largest element along an axis, as int64; of the first NaN if there is one.
+/// The index of the first largest element along an axis, as int64; of the first NaN if there is one. An axis of 2^31
+/// and more elements of up to 4 bytes is an error.
 template <int Axis, handle X>
 constexpr expr<std::int64_t> argmax(X const& x) {
     detail::check_dtype<graph::ops::reduce_max, typename X::value_type>();
@@ -138,7 +139,8 @@ inline constexpr auto first_smallest = [](graph::value v, graph::axis_set axes) 
 
 } // namespace detail
 
-/// The index of the first smallest element along an axis, as int64; of the first NaN if there is one.
+/// The index of the first smallest element along an axis, as int64; of the first NaN if there is one. An axis of 2^31
+/// and more elements of up to 4 bytes is an error.
 template <int Axis, handle X>
 constexpr expr<std::int64_t> argmin(X const& x) {
     detail::check_dtype<graph::ops::reduce_min, typename X::value_type>();
