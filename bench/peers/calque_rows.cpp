@@ -35,6 +35,16 @@ inline constexpr auto layer_norm = [](auto x) {
     auto const centred = x - calque::mean<-1>(x, calque::keepdims);
     return centred * rsqrt(calque::mean<-1>(square(centred), calque::keepdims) + 1e-5f);
 };
+inline constexpr auto place_of_largest = [](auto x) { return calque::argmax<-1>(x); };
+inline constexpr auto nearest = [](auto x, auto y) {
+    auto const d = calque::expand_dims<1>(x) - calque::expand_dims<0>(y);
+    return calque::argmin<1>(calque::sum<-1>(d * d));
+};
+inline constexpr auto forces = [](auto x, auto y, auto mass) {
+    auto const d = calque::expand_dims<0>(y) - calque::expand_dims<1>(x);
+    auto const r2 = calque::sum<-1>(d * d) + 0.25f;
+    return calque::sum<1>(d * calque::expand_dims<2>(mass / (r2 * sqrt(r2))));
+};
 inline constexpr auto plus = [](auto x, auto y) { return x + y; };
 inline constexpr auto plus_transpose = [](auto x, auto y) { return x + transpose(y); };
 inline constexpr auto product = [](auto x, auto y) { return matmul(x, y); };
@@ -43,6 +53,12 @@ inline constexpr auto value_and_gradient =
 inline constexpr auto cross_entropy = calque::value_and_grad([](auto z, auto labels) {
     return calque::mean(calque::logsumexp<-1>(z) - calque::sum<-1>(z * calque::one_hot(labels, z)));
 });
+
+using indices = xt::xtensor<std::int64_t, 1>;
+
+indices places(std::size_t n) {
+    return indices::from_shape({n});
+}
 
 void add_chains() {
     for (std::size_t const n : rows::chain_sizes) {
@@ -64,6 +80,7 @@ void add_reductions() {
         add(rows::name_of("row sums", n), n.size(), row_sums, numbers(n.rows, 0), numbers(n, 0));
         add(rows::name_of("column sums", n), n.size(), column_sums, numbers(n.columns, 0), numbers(n, 0));
         add(rows::name_of("log-sum-exp", n), n.size(), logsumexp, numbers(n.rows, 0), numbers(n, 0));
+        add(rows::name_of("argmax of rows", n), n.size(), place_of_largest, places(n.rows), numbers(n, 0));
     }
 }
 
@@ -80,6 +97,22 @@ void add_rows() {
                       f.into(out, x, calque::with_shape<calque::dyn, 1>(column)); // known to the compiler: no copy
                   });
         add(rows::name_of("a + transpose(b)", n), n.size(), plus_transpose, x, x, numbers(n, 1));
+    }
+}
+
+void add_pairs() {
+    for (rows::extents const n : rows::pairs) {
+        matrix const first = numbers(rows::extents{n.rows, 3}, 0), second = numbers(rows::extents{n.columns, 3}, 1);
+        rows::add(rows::name_of("nearest points", n), n.size(),
+                  [f = calque::function(nearest), out = places(n.rows), first, second]() mutable {
+                      f.into(out, calque::with_shape<calque::dyn, 3>(first),
+                             calque::with_shape<calque::dyn, 3>(second));
+                  });
+        rows::add(rows::name_of("forces between points", n), n.size(),
+                  [f = calque::function(forces), out = first, first, second, mass = numbers(n.columns, 2)]() mutable {
+                      f.into(out, calque::with_shape<calque::dyn, 3>(first), calque::with_shape<calque::dyn, 3>(second),
+                             mass);
+                  });
     }
 }
 
@@ -116,6 +149,7 @@ int main(int argc, char** argv) {
     add_chains();
     add_reductions();
     add_rows();
+    add_pairs();
     add_products();
     add_gradients();
     return rows::run(argc, argv);

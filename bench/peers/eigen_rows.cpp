@@ -50,6 +50,11 @@ void add_reductions() {
                   [=, out = Eigen::Array<float, 1, Eigen::Dynamic>(x.colwise().sum())]() mutable {
                       out = x.colwise().sum();
                   });
+        rows::add(rows::name_of("argmax of rows", n), n.size(), [=, out = Eigen::ArrayX<index>(n.rows)]() mutable {
+            for (index i = 0; i < x.rows(); ++i) {
+                x.row(i).maxCoeff(&out(i));
+            }
+        });
         rows::add(rows::name_of("log-sum-exp", n), n.size(), [=, out = numbers(n.rows, 0)]() mutable {
             for (index i = 0; i < x.rows(); ++i) {
                 float const largest = x.row(i).maxCoeff();
@@ -91,6 +96,31 @@ void add_rows() {
     }
 }
 
+void add_pairs() {
+    using points = Eigen::ArrayX3f; // each coordinate is a vector
+    for (rows::extents const n : rows::pairs) {
+        points const x = numbers(rows::extents{n.rows, 3}, 0), y = numbers(rows::extents{n.columns, 3}, 1);
+        rows::add(rows::name_of("nearest points", n), n.size(), [=, out = Eigen::ArrayX<index>(n.rows)]() mutable {
+            for (index i = 0; i < x.rows(); ++i) {
+                ((y.col(0) - x(i, 0)).square() + (y.col(1) - x(i, 1)).square() + (y.col(2) - x(i, 2)).square())
+                    .minCoeff(&out(i));
+            }
+        });
+        rows::add(
+            rows::name_of("forces between points", n), n.size(),
+            [=, out = x, mass = numbers(n.columns, 2), scale = vector(y.rows()), r2 = vector(y.rows())]() mutable {
+                for (index i = 0; i < x.rows(); ++i) {
+                    r2 = (y.col(0) - x(i, 0)).square() + (y.col(1) - x(i, 1)).square() + (y.col(2) - x(i, 2)).square() +
+                         0.25f;
+                    scale = mass / (r2 * r2.sqrt());
+                    for (index k = 0; k < 3; ++k) {
+                        out(i, k) = (scale * (y.col(k) - x(i, k))).sum();
+                    }
+                }
+            });
+    }
+}
+
 void add_products() {
     auto const add_product = [](std::string const& name, rows::extents a, std::size_t columns) {
         rows::extents const b{a.columns, columns};
@@ -111,6 +141,7 @@ int main(int argc, char** argv) {
     add_chains();
     add_reductions();
     add_rows();
+    add_pairs();
     add_products();
     return rows::run(argc, argv);
 }

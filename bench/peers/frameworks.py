@@ -49,6 +49,20 @@ def seconds(run, budget=0.2):
     return best
 
 
+def rows_of_points(np):
+    """Rows of all pairs of points, in a module that has NumPy's functions. Distances come from a product, which takes
+    half the time of differences or less."""
+    def nearest(x, y):
+        return ((x * x).sum(-1)[:, None] - 2 * (x @ y.T) + (y * y).sum(-1)).argmin(-1)
+
+    def forces(x, y, mass):
+        d = y[None] - x[:, None]
+        r2 = (d * d).sum(-1) + 0.25
+        return ((mass / (r2 * np.sqrt(r2)))[..., None] * d).sum(1)
+
+    return dict(nearest=nearest, forces=forces, argmax=lambda x: x.argmax(-1))
+
+
 class NumPy:
     """Operations one by one, into arrays that are there where NumPy can."""
 
@@ -88,7 +102,7 @@ class NumPy:
 
         return dict(sigmoid=sigmoid, tanh=np.tanh, exp=np.exp, sum=np.sum, softmax=softmax, layer_norm=layer_norm,
                     logsumexp=logsumexp, matmul=np.matmul, transpose=np.transpose, value_and_grad=None,
-                    cross_entropy=None)
+                    cross_entropy=None, **rows_of_points(np))
 
 
 class Jax(NumPy):
@@ -168,7 +182,7 @@ class Jax(NumPy):
                     softmax=lambda x: jax.nn.softmax(x, -1), layer_norm=layer_norm,
                     logsumexp=lambda x: jax.nn.logsumexp(x, -1), matmul=jnp.matmul, transpose=jnp.transpose,
                     value_and_grad=jax.value_and_grad(lambda a, b, c: jnp.tanh(a * b + c).sum()),
-                    cross_entropy=jax.value_and_grad(self.cross_entropy))
+                    cross_entropy=jax.value_and_grad(self.cross_entropy), **rows_of_points(jnp))
 
 
 class Torch(NumPy):
@@ -216,7 +230,7 @@ class Torch(NumPy):
                     softmax=lambda x: torch.softmax(x, -1),
                     layer_norm=lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
                     logsumexp=lambda x: torch.logsumexp(x, -1), matmul=torch.matmul, transpose=lambda x: x.T,
-                    value_and_grad=value_and_grad)
+                    value_and_grad=value_and_grad, **rows_of_points(torch))
 
 
 class TensorFlow(NumPy):
@@ -277,6 +291,15 @@ class TensorFlow(NumPy):
                 value = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, z))
             return value, tape.gradient(value, z)
 
+        def nearest(x, y):
+            d2 = tf.reduce_sum(x * x, -1)[:, None] - 2 * tf.matmul(x, y, transpose_b=True) + tf.reduce_sum(y * y, -1)
+            return tf.argmin(d2, -1)
+
+        def forces(x, y, mass):
+            d = y[None] - x[:, None]
+            r2 = tf.reduce_sum(d * d, -1) + 0.25
+            return tf.reduce_sum((mass / (r2 * tf.sqrt(r2)))[..., None] * d, 1)
+
         def train_step(net, mean, variance, step, images, labels, batch):
             x, y = tf.gather(images, batch), tf.gather(labels, batch)
             with tf.GradientTape() as tape:
@@ -294,7 +317,8 @@ class TensorFlow(NumPy):
         return dict(train_step=train_step, cross_entropy=cross_entropy, sigmoid=tf.sigmoid, tanh=tf.tanh, exp=tf.exp,
                     sum=lambda x, axis=None: tf.reduce_sum(x, axis), softmax=lambda x: tf.nn.softmax(x, -1),
                     layer_norm=layer_norm, logsumexp=lambda x: tf.reduce_logsumexp(x, -1), matmul=tf.matmul,
-                    transpose=tf.transpose, value_and_grad=value_and_grad)
+                    transpose=tf.transpose, value_and_grad=value_and_grad, nearest=nearest, forces=forces,
+                    argmax=lambda x: tf.argmax(x, -1))
 
 
 def measure(library):
@@ -320,12 +344,16 @@ def measure(library):
     add("row sums/1000x1000", items, lambda x: of["sum"](x, 1), square)
     add("column sums/1000x1000", items, lambda x: of["sum"](x, 0), square)
     add("log-sum-exp/1000x1000", items, of["logsumexp"], square)
+    add("argmax of rows/1000x1000", items, of["argmax"], square)
     for rows, columns in SOFTMAX:
         add(f"softmax/{rows}x{columns}", rows * columns, of["softmax"], numbers(rows, columns))
     add("layer norm/1000x1000", items, of["layer_norm"], square)
     add("matrix + row/1000x1000", items, lambda x, y: x + y, square, numbers(1000))
     add("matrix + column/1000x1000", items, lambda x, y: x + y, square, numbers(1000, 1))
     add("a + transpose(b)/1000x1000", items, lambda x, y: x + of["transpose"](y), square, numbers(1000, 1000, seed=1))
+    points = numbers(1000, 3), numbers(1000, 3, seed=1)
+    add("nearest points/1000x1000", items, of["nearest"], *points)
+    add("forces between points/1000x1000", items, of["forces"], *points, numbers(1000, seed=2))
     for n in PRODUCTS:
         add(f"matmul/{n}", 2 * n**3, of["matmul"], numbers(n, n), numbers(n, n, seed=1))
     add("matmul/30x784x128", 2 * 30 * 784 * 128, of["matmul"], numbers(30, 784), numbers(784, 128))

@@ -64,6 +64,8 @@ inline constexpr std::array<std::size_t, 2> sum_sizes{100000, 10000000};
 inline constexpr std::array<extents, 4> softmax_sizes{extents{64, 1000}, {1000, 1000}, {4096, 64}, {4096, 10}};
 inline constexpr std::array<extents, 2> cross_entropy_sizes{extents{1000, 1000}, {4096, 10}};
 inline constexpr std::array<extents, 1> square{extents{1000, 1000}};
+/// All pairs of points of three coordinates.
+inline constexpr std::array<extents, 1> pairs{extents{1000, 1000}};
 inline constexpr std::array<std::size_t, 9> product_sizes{4, 8, 16, 32, 64, 128, 256, 512, 1024};
 inline constexpr std::array<std::size_t, 2> gradient_sizes{1000, 1000000};
 

@@ -3,8 +3,10 @@
 
 #if __has_include(<xtensor/xnoalias.hpp>)
 #include <xtensor/xnoalias.hpp>
+#include <xtensor/xsort.hpp>
 #else
 #include <xtensor/core/xnoalias.hpp>
+#include <xtensor/misc/xsort.hpp>
 #endif
 
 #include "xtensor_data.hpp"
@@ -43,6 +45,8 @@ void add_reductions() {
         rows::add(rows::name_of("row sums", n), n.size(), [=, out = numbers(n.rows, 0)]() mutable {
             out = xt::sum(x, {1}, xt::evaluation_strategy::immediate);
         });
+        rows::add(rows::name_of("argmax of rows", n), n.size(),
+                  [=, out = xt::xtensor<std::size_t, 1>::from_shape({n.rows})]() mutable { out = xt::argmax(x, 1); });
         rows::add(rows::name_of("column sums", n), n.size(), [=, out = numbers(n.columns, 0)]() mutable {
             out = xt::sum(x, {0}, xt::evaluation_strategy::immediate);
         });
