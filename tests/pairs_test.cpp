@@ -30,12 +30,13 @@ inline constexpr auto nearest = [](auto x, auto y) {
     auto const squares = distances(x, y);
     return std::tuple{calque::argmin<1>(squares), calque::min<1>(squares)};
 };
-/// Each point's acceleration by all others; and folds along every axis, and over several.
+/// Each point's acceleration by all others.
 inline constexpr auto forces = [](auto x, auto y, auto mass) {
     auto const d = differences(x, y);
     auto const r2 = sum<-1>(d * d) + 0.25;
     return sum<1>(d * expand_dims<2>(mass / (r2 * sqrt(r2))));
 };
+/// Along every axis, and over several.
 inline constexpr auto folds = [](auto x, auto y, auto w) {
     auto const d = differences(x, y);
     return std::tuple{calque::max<-1>(abs(d) * w), calque::min<-1>(d),   sum<0>(where(d > 0, d, w)),

@@ -54,10 +54,8 @@ inline constexpr auto cross_entropy = calque::value_and_grad([](auto z, auto lab
     return calque::mean(calque::logsumexp<-1>(z) - calque::sum<-1>(z * calque::one_hot(labels, z)));
 });
 
-using indices = xt::xtensor<std::int64_t, 1>;
-
-indices places(std::size_t n) {
-    return indices::from_shape({n});
+auto places(std::size_t n) {
+    return xt::xtensor<std::int64_t, 1>::from_shape({n});
 }
 
 void add_chains() {

@@ -39,7 +39,7 @@ constexpr value logsumexp(value x, axis_set axes) {
 ///
 /// Beside elements of up to 4 bytes indices are int32, as many in a register: 2^31 of them are more than an axis may
 /// have.
-constexpr value first_index(value hit, value like, int axis) {
+constexpr value index_of_first(value hit, value like, int axis) {
     bool const is_wide = size_of(like.type()) > 4;
     value const index = iota_like(like, axis, is_wide ? dtype::int64 : dtype::int32);
     value const none = is_wide ? literal(index, INT64_MAX) : literal(index, INT32_MAX);
@@ -53,12 +53,12 @@ constexpr value equals_extreme(value x, value extreme) {
 
 /// The index of the first largest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
 constexpr value argmax(value x, int axis) {
-    return first_index(equals_extreme(x, reduce_max(x, axis_set{1} << axis)), x, axis);
+    return index_of_first(equals_extreme(x, reduce_max(x, axis_set{1} << axis)), x, axis);
 }
 
 /// The index of the first smallest (or first NaN) element along an axis, as int64. The axis keeps extent 1.
 constexpr value argmin(value x, int axis) {
-    return first_index(equals_extreme(x, reduce_min(x, axis_set{1} << axis)), x, axis);
+    return index_of_first(equals_extreme(x, reduce_min(x, axis_set{1} << axis)), x, axis);
 }
 
 /// The mean of the squared distances from the mean, in two passes; NaN over an empty axis. The axes keep extent 1.

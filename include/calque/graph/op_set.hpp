@@ -146,6 +146,11 @@ constexpr bool is_broadcasting(op_info const& operation, int input_count) {
            operation.first_shape_input >= input_count;
 }
 
+/// Whether an operation gives the elements of its first input a shape that they broadcast to.
+constexpr bool is_stretching(op_code code) {
+    return code == code_of<ops::broadcast_to> || code == code_of<ops::broadcast_like>;
+}
+
 /// How many inputs of a node, the first ones, lend it their elements; the others lend their shapes only.
 constexpr int data_input_count(node const& n, op_info const& operation) {
     int const data =

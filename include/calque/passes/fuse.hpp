@@ -295,7 +295,7 @@ private:
             place const& p = place_of(g_.input(n, k));
             is_by_row |= p.level == level && p.reduced_axes != 0 && p.space != n.shape;
         }
-        return is_by_row && walk_cost_of(id, n) < costly_in_all_lanes;
+        return is_by_row && walk_costs_.at[id] < costly_in_all_lanes;
     }
 
     /// The most that an element costs of those that a node, or what it is computed of, folds.
@@ -765,7 +765,7 @@ private:
     sequence<node_id> same_extents_; // an earlier node with equal extents, or the node itself
     sequence<int> costs_;
     sequence<bool> repeated_;
-    sequence<int> walk_costs_;
+    sequence<int> walk_costs_; // the most that an element costs of those that it folds, or what it is computed of
     sequence<bool> stretched_; // broadcasts into elementwise work, it or what is computed of it
     sequence<int> kernel_of_;
     sequence<place> kernels_;

@@ -68,9 +68,7 @@ private:
 
     /// What is as good in either form.
     constexpr bool is_stretched_scalar(node_id id) const {
-        op_code const op = from_[id].op;
-        bool const is_broadcast = op == code_of<ops::broadcast_to> || op == code_of<ops::broadcast_like>;
-        return is_broadcast && rank(from_.input(id, 0)) == 0;
+        return is_stretching(from_[id].op) && rank(from_.input(id, 0)) == 0;
     }
 
     constexpr bool is_computed_reversed(node const& n) const {
@@ -91,10 +89,7 @@ private:
 
     /// Some operand is reversed, and no array of the same extents would have to be.
     constexpr bool is_elementwise_reversed(node const& n) const {
-        op_info const& operation = info(n.op);
-        bool const is_broadcast = n.op == code_of<ops::broadcast_to> || n.op == code_of<ops::broadcast_like>;
-        if (operation.is_indexed ||
-            (!is_broadcast && (operation.list_count != 0 || operation.first_shape_input < n.input_count))) {
+        if (!is_stretching(n.op) && !is_broadcasting(info(n.op), n.input_count)) {
             return false;
         }
         bool any = false;

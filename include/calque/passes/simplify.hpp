@@ -100,7 +100,7 @@ private:
         if (n.op == code_of<ops::sum_to>) {
             return in[0];
         }
-        bool const only_shapes = is_broadcast(n.op) || n.op == code_of<ops::assert_shape> ||
+        bool const only_shapes = is_stretching(n.op) || n.op == code_of<ops::assert_shape> ||
                                  n.op == code_of<ops::assigned> || n.op == code_of<ops::same_batch>;
         if (!only_shapes) {
             return -1;
@@ -110,25 +110,21 @@ private:
         return agrees && to_.shape(in[0]) == extents ? in[0] : -1;
     }
 
-    static constexpr bool is_broadcast(op_code op) {
-        return op == code_of<ops::broadcast_to> || op == code_of<ops::broadcast_like>;
-    }
-
     /// A stretched input next to one that has the result's shape already need not be stretched; and what is computed of
     /// stretched scalars alone is computed of the scalars.
     constexpr node_id unstretched(node const& n, node_id const* in) {
-        if (is_broadcast(n.op) && is_broadcast(to_[in[0]].op) &&
+        if (is_stretching(n.op) && is_stretching(to_[in[0]].op) &&
             surely_stretches(to_.shape(in[0]), from_.shapes[n.shape])) {
             node_id const source = to_.input(in[0], 0);
             return n.op == code_of<ops::broadcast_like> ? broadcast_like(at(source), at(in[1])).id
                                                         : stretched_to(source, from_.shapes[n.shape]);
         }
-        if (info(n.op).list_count != 0 || info(n.op).first_shape_input < n.input_count) {
+        if (!is_broadcasting(info(n.op), n.input_count)) {
             return -1;
         }
         bool is_any_stretched = false; // seldom: most nodes end here
         for (int k = 0; k < n.input_count; ++k) {
-            is_any_stretched |= is_broadcast(to_[in[k]].op);
+            is_any_stretched |= is_stretching(to_[in[k]].op);
         }
         if (!is_any_stretched) {
             return -1;
@@ -138,7 +134,7 @@ private:
         bool another_has_the_shape = false;
         bool only_scalars = true;
         for (int k = 0; k < n.input_count; ++k) {
-            bool const is_stretched = is_broadcast(to_[in[k]].op);
+            bool const is_stretched = is_stretching(to_[in[k]].op);
             sources.push_back(is_stretched ? to_.input(in[k], 0) : in[k]);
             if (is_stretched) {
                 stretched = keeps_shape(n, in[k]) ? in[k] : stretched;
@@ -264,8 +260,7 @@ private:
     /// f(squeeze(a), squeeze(b)) is squeeze(f(a, b)): the values stay in the loop over rows that made them. Where none
     /// did, as for columns of an array, rows of one element would be all that there is to loop over.
     constexpr node_id hoisted_squeeze(node const& n, node_id const* in) {
-        op_info const& operation = info(n.op);
-        if (operation.list_count != 0 || operation.first_shape_input < n.input_count) {
+        if (!is_broadcasting(info(n.op), n.input_count)) {
             return -1;
         }
         node_id squeezed = -1;
@@ -320,7 +315,7 @@ private:
             return broadcast_to(at(in[0]), extents).id;
         }
         bool const keeps_elements = n.op == code_of<ops::expand_dims> || n.op == code_of<ops::squeeze>;
-        if (keeps_elements && is_broadcast(to_[in[0]].op) && to_.shape(to_.input(in[0], 0)).rank == 0) {
+        if (keeps_elements && is_stretching(to_[in[0]].op) && to_.shape(to_.input(in[0], 0)).rank == 0) {
             return view_of_stretched(n, in[0]);
         }
         if (n.op == code_of<ops::squeeze> && is<ops::squeeze>(in[0])) {

@@ -4,6 +4,7 @@
 // them, and what follows a distance joins the kernel of the distance.
 #pragma once
 
+#include <calque/graph/arranging.hpp>
 #include <calque/graph/copy.hpp>
 #include <calque/graph/value.hpp>
 #include <calque/passes/combining.hpp>
@@ -38,21 +39,14 @@ public:
         }
     }
 
-    constexpr bool has_any() const {
-        for (bool const its : is_split_) {
-            if (its) {
-                return true;
-            }
-        }
-        return false;
-    }
+    constexpr bool has_any() const { return find(is_split_, true) >= 0; }
 
     constexpr void run() {
         for (node_id id = 0; id < from_.node_count; ++id) {
             node const& n = from_[id];
             images_.enter_region_of(n);
             if (is_split_[id]) {
-                add_coordinates(id, n, count_of(id));
+                add_coordinates(id, n);
             } else if (n.input_count != 0 && is_split_[from_.input(n, 0)]) {
                 read_coordinates(id, n);
             } else if (is_of_distances(n)) {
@@ -77,15 +71,9 @@ private:
         return last > 1 && last <= most_coordinates && extents[extents.rank - 2] != 1 && !is_small;
     }
 
-    static constexpr bool is_broadcast(op_code op) {
-        return op == code_of<ops::broadcast_to> || op == code_of<ops::broadcast_like>;
-    }
-
-    /// Whether an element is computed of one element of each input, by what has no shape to be told.
+    /// Whether an element is computed of one element of each input, wherever it stands.
     static constexpr bool is_plain_elementwise(node const& n) {
-        op_info const& operation = info(n.op);
-        return operation.kind == op_kind::elementwise && !operation.is_indexed && !is_of_user(n.op) &&
-               (is_broadcast(n.op) || (operation.list_count == 0 && data_input_count(n) == n.input_count));
+        return is_stretching(n.op) || (is_broadcasting(info(n.op), n.input_count) && !is_of_user(n.op));
     }
 
     constexpr bool is_spread(node const& n) const {
@@ -159,23 +147,24 @@ private:
             return whole;
         }
         bool const has_one = whole.shape()[last] == 1;
-        return squeeze(has_one ? whole : slice(whole, range_of_axis(whole, last, k, k + 1)), axis_set{1} << last);
+        return squeeze(has_one ? whole : slice_axis(whole, last, k, k + 1), axis_set{1} << last);
     }
 
-    /// An elementwise node, coordinate by coordinate.
-    constexpr void add_coordinates(node_id id, node const& n, int count) {
+    /// Coordinate `k` of an elementwise node, of those of its inputs.
+    constexpr value compute_coordinate(node const& n, int k) {
         sequence<node_id> inputs;
-        inputs.resize(n.input_count);
-        int const first = coordinates_.size();
-        for (int k = 0; k < count; ++k) {
-            for (int i = 0; i < n.input_count; ++i) {
-                inputs[i] = coordinate(from_.input(n, i), k).id;
-            }
-            coordinates_.push_back(n.op == code_of<ops::broadcast_to>
-                                       ? broadcast_to(at(inputs[0]), without_last(from_.shape(id))).id
-                                       : to_.add(n.op, inputs.data(), n.input_count, n.attribute));
+        for (int i = 0; i < n.input_count; ++i) {
+            inputs.push_back(coordinate(from_.input(n, i), k).id);
         }
-        first_coordinate_[id] = first;
+        return n.op == code_of<ops::broadcast_to> ? broadcast_to(at(inputs[0]), without_last(from_.shapes[n.shape]))
+                                                  : at(to_.add(n.op, inputs.data(), n.input_count, n.attribute));
+    }
+
+    constexpr void add_coordinates(node_id id, node const& n) {
+        first_coordinate_[id] = coordinates_.size();
+        for (int k = 0; k < count_of(id); ++k) {
+            coordinates_.push_back(compute_coordinate(n, k).id);
+        }
     }
 
     static constexpr calque::shape without_last(calque::shape extents) {
@@ -226,12 +215,8 @@ private:
     }
 
     constexpr void add_distance(node_id id, node const& n) {
-        if (info(n.op).kind == op_kind::reduction) {
-            set_distance(id, reduce(n, coordinate(from_.input(n, 0), 0)));
-            return;
-        }
-        add_coordinates(id, n, 1);
-        images_.set(id, expand_dims(coordinate(id, 0), last_axis(id)).id);
+        bool const is_reduction = info(n.op).kind == op_kind::reduction;
+        set_distance(id, is_reduction ? reduce(n, coordinate(from_.input(n, 0), 0)) : compute_coordinate(n, 0));
     }
 
     /// Other nodes see its last axis, of extent 1.
