@@ -105,6 +105,13 @@ public:
         return Needs.spaced ? spacings_of(Compiled::view(), schedule.view(), schedule.groups[k]) : 0;
     }
 
+    /// Whether there is a kernel of a group over rows that stores past the caches.
+    static constexpr bool may_pass_caches(int k) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            return ((K == k && may_group_pass_caches<K>()) || ...);
+        }(std::make_integer_sequence<int, size.groups>{});
+    }
+
     /// The variant of a group's matrix product for these sizes and strides.
     static constexpr product_choice choose_product(int k, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                                    std::ptrdiff_t depth, kernels::matrix_strides a,
@@ -203,6 +210,7 @@ private:
         if constexpr (Needs.products || Needs.values) {
             input.choose_product = &choose_product;
         }
+        input.may_pass_caches = &may_pass_caches;
         if constexpr (Needs.broadcasts) {
             input.may_broadcast = &may_broadcast;
         }
@@ -255,6 +263,15 @@ private:
             return {variant, kernel::scratch_bytes(variant, columns)};
         } else {
             return {};
+        }
+    }
+
+    template <int K>
+    static constexpr bool may_group_pass_caches() {
+        if constexpr (group<K>::description.kind == graph::group_kind::rows) {
+            return kernels::row_kernel<group<K>>::may_pass_caches;
+        } else {
+            return false;
         }
     }
 

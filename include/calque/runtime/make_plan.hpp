@@ -36,6 +36,7 @@ struct plan_input {
     row_choice (*choose_rows)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
+    bool (*may_pass_caches)(int group) = nullptr; // results
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
     unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
@@ -183,6 +184,26 @@ private:
         } else {
             plan_one_loop(k, x);
         }
+        if (exceeds_caches(x, out_.groups[k]) && in_.may_pass_caches(k)) {
+            out_.groups[k].variant = kernels::row_variant::past_caches;
+        }
+    }
+
+    /// Whether a kernel over rows, that runs once and over no short ones, reads and writes more than caches hold.
+    constexpr bool exceeds_caches(graph::group const& x, group_plan const& plan) const {
+        bool const are_long =
+            x.reduced_axes == 0 || plan.columns >= kernels::thresholds::least_reduced_columns_past_caches;
+        if (x.kind != graph::group_kind::rows || !are_long || plan.outer_rank != 0 || plan.part != 0) {
+            return false;
+        }
+        extent_t bytes = 0; // for each point of the space
+        for (int i = 0; i < x.step_count; ++i) {
+            graph::step const& s = in_.schedule.steps[x.first_step + i];
+            bool const is_read = s.leaf >= 0 && (plan.rows == 1 || out_.leaves[x.first_leaf + s.leaf].row_stride != 0);
+            int const arrays = static_cast<int>(is_read) + static_cast<int>(s.result >= 0);
+            bytes += s.varies_along_columns ? arrays * static_cast<extent_t>(size_of(s.type)) : 0;
+        }
+        return space_of(x).size() * bytes >= kernels::thresholds::least_bytes_past_caches;
     }
 
     /// Whether an elementwise group reads arrays that all lie without gaps, in one order of axes, which is not

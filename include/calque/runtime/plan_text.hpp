@@ -140,6 +140,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             }
             out << (loops.broadcast_leaves != 0                               ? " (of some, one element a row):"
                     : loops.variant == kernels::row_variant::lanes_along_rows ? " (a lane a row):"
+                    : loops.variant == kernels::row_variant::past_caches      ? " (stored past the caches):"
                                                                               : ":");
             detail::append_operations(out, s, x);
             detail::append_variant(out, s, p, x);

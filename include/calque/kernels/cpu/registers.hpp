@@ -30,6 +30,13 @@ inline constexpr bool has_fused_multiply = true;
 inline constexpr int register_count = 32;
 #endif
 
+/// Whether `stream` stores past the caches.
+#if defined(__SSE2__)
+inline constexpr bool has_streams = true;
+#else
+inline constexpr bool has_streams = false;
+#endif
+
 /// Whether an instruction or three do what `lookup` does for two registers of `T`.
 #if defined(__AVX512F__)
 template <class T>

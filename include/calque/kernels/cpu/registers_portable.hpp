@@ -94,6 +94,13 @@ CALQUE_INLINE void stream(T* p, std::type_identity_t<reg<T>> r) {
     store(p, r);
 }
 
+/// Orders such stores before what the thread stores next, as all others are: to be called behind them.
+CALQUE_INLINE void finish_streams() {
+#if defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 /// a * b + c. Where an architecture has an instruction that rounds once (`has_fused_multiply`), it has an overload.
 template <class R>
 CALQUE_INLINE R fma(R a, R b, R c) {

@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/fused_short_rows.hpp>
 #include <calque/kernels/cpu/joined_rows.hpp>
+#include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
 
 namespace calque {
@@ -53,6 +54,7 @@ class row_kernel {
     using wide = fused_short_rows<Group, thresholds::groups_of_short_rows>;
     using narrow = fused_short_rows<Group, 1>;
     using long_rows = fused_rows<Group>;
+    using rows_past_caches = fused_rows<Group, broadcast::none, 1, true>;
 
     /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
     /// one row in memory.
@@ -87,6 +89,12 @@ public:
 
     static constexpr bool needs_scratch = has_wide || has_narrow || row_program<Group>::plan.scratch_rows != 0;
 
+    /// Whether some call may store its results past the caches.
+    static constexpr bool may_pass_caches =
+        simd::has_streams && has_long && Group::step_count <= thresholds::steps_with_kernel_past_caches &&
+        !(is_known && rows_known * columns_known < thresholds::least_elements_past_caches) &&
+        rows_past_caches::may_store_past_caches();
+
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         return split(rows, columns).narrow_end > 0 ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
     }
@@ -120,6 +128,11 @@ public:
                     }
                 }
                 fused_rows<Group, broadcast::rows>::run(a, rows, columns);
+                return;
+            }
+        }
+        if constexpr (may_pass_caches) {
+            if (variant == row_variant::past_caches && run_past_caches<OneRow>(a, rows, columns)) [[unlikely]] {
                 return;
             }
         }
@@ -175,8 +188,26 @@ private:
         }
     }
 
+    /// False if results cannot be stored past the caches, or rows are too short for that.
+    template <bool OneRow>
+    static CALQUE_NOINLINE bool run_past_caches(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if (!suit_stores_past_caches<Group>(a)) {
+            return false;
+        }
+        bool is_done = false;
+        if constexpr (!OneRow && may_be_joined) {
+            is_done = limits.suit(rows, columns) && run_joined<false, rows_past_caches>(a, rows, columns);
+        }
+        if (!is_done && (OneRow || columns >= thresholds::least_columns_past_caches)) {
+            rows_past_caches::template run<OneRow>(a, rows, columns);
+            is_done = true;
+        }
+        simd::finish_streams();
+        return is_done;
+    }
+
     /// `HasPlaces`: rows may have something once. False if they cannot be joined.
-    template <bool HasPlaces>
+    template <bool HasPlaces, class Rows = long_rows>
     static CALQUE_NOINLINE bool run_joined(contiguous_arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t const before = HasPlaces ? 0 : long_rows::columns_before_aligned(a, rows * columns);
         bool const must_fill_registers = is_light && !HasPlaces; // else loads and stores wait for lines that they cross
@@ -190,7 +221,7 @@ private:
                 using kernel = fused_rows<joined_group<Group>, broadcast::joined_rows>;
                 kernel::run({of, rows_in_one, joined.places().words()}, count, rows_in_one * columns);
             } else {
-                long_rows::run(of, count, rows_in_one * columns - columns_before);
+                Rows::run(of, count, rows_in_one * columns - columns_before);
             }
         };
         if constexpr (!HasPlaces) {

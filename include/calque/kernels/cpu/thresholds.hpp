@@ -126,6 +126,25 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 /// instructions to compile, (x + y) * 0.5 1.014: who has them does not need the code of copies.
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
+/// What reads and writes so many bytes stores its results past the caches, which would read each line of them first and
+/// could not keep them for whoever reads them next. Measured on an AMD Zen 5 (L3 of 32 MiB) without, 1.0 to 1.4 from
+/// here on, a*b+c-0.5a of 10 million 1.25, tanh 1.2, two results 1.35, layer norm of 10000x1000 1.3; with a sum of the
+/// result behind it 1.0 of 61 MiB, 1.1 of 122, but 0.93 to 0.95 of 46 and 0.5 to 0.9 of less.
+inline constexpr std::ptrdiff_t least_bytes_past_caches = 64 * 1024 * kibibytes;
+/// Rows of fewer columns do not: each begins and ends in lines that are stored in parts. Measured without, rows times a
+/// column, tanh of them: 1.2 over 256 columns, 1.1 and 0.9 over 128; softmax and layer norm below 512 0.75 to 1.1.
+inline constexpr std::ptrdiff_t least_columns_past_caches = 256;
+inline constexpr std::ptrdiff_t least_reduced_columns_past_caches = 512;
+/// Nor does what costs more for each array that it reads or writes, a line of each at a time, or has several walks and
+/// is costly. Measured without, register by register: exp and tanh of one array 1.2, tanh(a*b+c)*sigmoid(a)-0.5c (12 an
+/// array) 1.25, log (13) 0.85, sigmoid(a)*tanh(b)+sigmoid(c)*a (18) 1.1, tanh(a)*sigmoid(a) (22) 0.9, softmax 0.85 to
+/// 1.3; in double exp 1.3, tanh (9) 1.05, sin (10) 0.8, tanh(a*b+c)*sigmoid(a)-0.5c 1.05; with AVX2 exp (8) 0.92.
+inline constexpr int most_cost_of_an_array_past_caches = 12;
+inline constexpr int most_cost_of_wide_array_past_caches = 9; // of elements of 8 bytes
+/// Groups of so few steps have a kernel for that, unless the compiler knows that there are fewer elements.
+inline constexpr int steps_with_kernel_past_caches = 16;
+inline constexpr std::ptrdiff_t least_elements_past_caches = 1024 * 1024;
+
 /// Rows of so many columns are read as they lie, if these stand a few elements apart, instead of copied. Measured, every
 /// second column of 16 and 1000 rows, float and double: 4 columns take 0.3 to 0.9 of the time of copies, more 0.3 to
 /// 1.08.
