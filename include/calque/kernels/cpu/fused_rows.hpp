@@ -512,6 +512,20 @@ private:
         return suits && registers <= thresholds::most_registers_of_reduced_lines;
     }
 
+    /// Whether they should be: L1 has them, and some do not begin in their lines at column `j`.
+    template <int Phase>
+    CALQUE_INLINE bool gains_from_other_lines([[maybe_unused]] arguments const& row,
+                                              [[maybe_unused]] std::ptrdiff_t j) const {
+        bool gains = false;
+        if constexpr (reduces_others_in_lines<Phase>()) {
+            unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                gains |= simd::place_in_line(array_of<program::template reads<Phase>.at[k]>(row) + j) != 0;
+            });
+            gains = gains && columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>();
+        }
+        return gains;
+    }
+
     /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
     /// ended.
     ///
@@ -524,12 +538,14 @@ private:
         std::ptrdiff_t const end = columns_ / block * block;
         std::ptrdiff_t const first = block - into_line;
         run_block<Phase, false, kept_lanes::first>(accumulators, row, 0, static_cast<int>(first));
-        rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
-            return simd::rotate_right(x, n);
-        });
+        if (into_line != 0) {
+            rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
+                return simd::rotate_right(x, n);
+            });
+        }
         std::ptrdiff_t j = first;
         if constexpr (reduces_others_in_lines<Phase>()) {
-            if (columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>()) {
+            if (gains_from_other_lines<Phase>(row, first)) {
                 j = run_blocks_in_lines<Phase, step_v<Group, program::template reads<Phase>.at[0]>.leaf>(accumulators,
                                                                                                          row, j);
             }
@@ -538,10 +554,12 @@ private:
         for (; j + block <= end; j += block) {
             run_block<Phase, false>(accumulators, row, j, 0);
         }
-        rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
-            return simd::rotate_left(x, n);
-        });
-        run_block<Phase, false, kept_lanes::others>(accumulators, row, end - block, static_cast<int>(first));
+        if (into_line != 0) {
+            rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
+                return simd::rotate_left(x, n);
+            });
+            run_block<Phase, false, kept_lanes::others>(accumulators, row, end - block, static_cast<int>(first));
+        }
         return end;
     }
 
@@ -715,7 +733,7 @@ private:
         if constexpr (OneRow && reduces_lines<Phase>()) {
             auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
-            if (into_line != 0 && gains_from_reducing_lines<Phase>()) {
+            if (gains_from_reducing_lines<Phase>() && (into_line != 0 || gains_from_other_lines<Phase>(row, 0))) {
                 return reduce_lines<Phase>(wide, row, into_line);
             }
         }
