@@ -195,7 +195,11 @@ TEST_CASE("sums over many rows are within 4 eps of the sum of absolute values") 
     matrix wide = noise<float, 2>({300, 1800}, 1);
     wide(299, 1) = wide(7, 1799) = std::numeric_limits<float>::quiet_NaN();
     wide(3, 1795) = std::numeric_limits<float>::infinity();
+    for (std::size_t i = 100; i < 104; ++i) { // each of the rows that are folded at once
+        wide(i, 16 * i) = std::numeric_limits<float>::quiet_NaN();
+    }
     check_column_extremes(wide);
+    check_fused(column_extremes, equal_bits, xt::xtensor<double, 2>(xt::cast<double>(wide)));
     check_column_extremes(noise<float, 2>({1000, 700}, 1));
     check_fused(costly_columns, closeness{16, 4000}, noise<float, 2>({1000, 700}, 1), noise<float, 1>({700}, 2));
 }

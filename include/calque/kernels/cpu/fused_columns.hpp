@@ -274,12 +274,22 @@ private:
             std::ptrdiff_t i = first;
             for (; i + at_once <= end; i += at_once) {
                 for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
-                    simd::pack<T, 1> folded = kernel.template element<false, 1>(i, j, 0);
-                    simd::unroll<at_once - 1>([&](auto r) CALQUE_INLINE_LAMBDA {
-                        folded = Op::combine(kernel.template element<false, 1>(i + r + 1, j, 0), folded);
-                    });
+                    auto const element = [&](int r) CALQUE_INLINE_LAMBDA {
+                        return kernel.template element<false, 1>(i + r, j, 0);
+                    };
                     T* const place = kernel.totals() + j;
-                    Op::combine(folded, simd::pack<T, 1>::load(place)).store(place);
+                    if constexpr (folds_two<1> && at_once % 2 == 0) {
+                        simd::pack<T, 1> total = simd::pack<T, 1>::load(place);
+                        simd::unroll<at_once / 2>([&](int r) CALQUE_INLINE_LAMBDA {
+                            total = combine_two<Op>(element(2 * r), element(2 * r + 1), total);
+                        });
+                        total.store(place);
+                    } else {
+                        simd::pack<T, 1> folded = element(0);
+                        simd::unroll<at_once - 1>(
+                            [&](int r) CALQUE_INLINE_LAMBDA { folded = Op::combine(element(r + 1), folded); });
+                        Op::combine(folded, simd::pack<T, 1>::load(place)).store(place);
+                    }
                 }
             }
             kernel.fold_groups(first, i, whole, columns, false);
