@@ -100,7 +100,7 @@ TEST_CASE("a long vector gets what its parts get, wherever results lie") {
         CHECK(f.plan(its_a, its_b).text().find(what_plans_say) == std::string::npos);
         f.into(to, its_a, its_b);
     }
-    for (std::size_t const offset : {0, 1, 4, 15}) {
+    for (std::size_t const offset : {0u, 1u, 4u, 15u}) {
         CAPTURE(offset);
         numbers<float> result(size + 1, offset, 9);
         float const behind = result.data()[size];
@@ -128,7 +128,7 @@ TEST_CASE("several results, at one place in their lines or not") {
     auto expected_products = products.as_vector(size);
     sum_alone.into(expected_sums, a.as_vector(size), b.as_vector(size));
     product_alone.into(expected_products, a.as_vector(size), b.as_vector(size));
-    for (std::size_t const offset : {3, 5}) {
+    for (std::size_t const offset : {3u, 5u}) {
         numbers<float> first(size, 3);
         numbers<float> second(size, offset);
         auto to_first = first.as_vector(size);
@@ -171,7 +171,7 @@ TEST_CASE("functions, doubles and integers") {
 
 TEST_CASE("rows, of any number of columns") {
     auto const norm = calque::function(layer_norm);
-    for (std::size_t const offset : {0, 4}) {
+    for (std::size_t const offset : {0u, 4u}) {
         check_rows<float>(norm, 9001, 1003, offset);
         check_rows<double>(norm, 5000, 1024, offset);
     }
@@ -183,7 +183,7 @@ TEST_CASE("rows, of any number of columns") {
 TEST_CASE("rows with something that all of them have, or each has once") {
     auto const f = calque::function(add_row, {.max_warnings = 0});
     auto const g = calque::function(scale_rows, {.max_warnings = 0});
-    for (std::size_t const columns : {3, 100, 256, 300, 511, 1003}) {
+    for (std::size_t const columns : {3u, 100u, 256u, 300u, 511u, 1003u}) {
         CAPTURE(columns);
         std::size_t const rows = 9'000'000 / columns;
         numbers<float> x(rows * columns, 4);
