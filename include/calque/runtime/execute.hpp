@@ -105,10 +105,10 @@ public:
         return Needs.spaced ? spacings_of(Compiled::view(), schedule.view(), schedule.groups[k]) : 0;
     }
 
-    /// Whether there is a kernel of a group over rows that stores past the caches.
-    static constexpr bool may_pass_caches(int k) {
+    /// Whether a group's kernel over rows stores results that no cache holds past the caches, for these sizes.
+    static constexpr bool pass_caches(int k, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         return [&]<int... K>(std::integer_sequence<int, K...>) {
-            return ((K == k && may_group_pass_caches<K>()) || ...);
+            return ((K == k && group_passes_caches<K>(rows, columns)) || ...);
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
@@ -210,7 +210,7 @@ private:
         if constexpr (Needs.products || Needs.values) {
             input.choose_product = &choose_product;
         }
-        input.may_pass_caches = &may_pass_caches;
+        input.pass_caches = &pass_caches;
         if constexpr (Needs.broadcasts) {
             input.may_broadcast = &may_broadcast;
         }
@@ -267,9 +267,10 @@ private:
     }
 
     template <int K>
-    static constexpr bool may_group_pass_caches() {
+    static constexpr bool group_passes_caches([[maybe_unused]] std::ptrdiff_t rows,
+                                              [[maybe_unused]] std::ptrdiff_t columns) {
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
-            return kernels::row_kernel<group<K>>::may_pass_caches;
+            return kernels::row_kernel<group<K>>::pass_caches(rows, columns);
         } else {
             return false;
         }

@@ -36,7 +36,7 @@ struct plan_input {
     row_choice (*choose_rows)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
     product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
                                      kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
-    bool (*may_pass_caches)(int group) = nullptr; // results
+    bool (*pass_caches)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr; // what no cache holds
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
     unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
@@ -184,16 +184,15 @@ private:
         } else {
             plan_one_loop(k, x);
         }
-        if (exceeds_caches(x, out_.groups[k]) && in_.may_pass_caches(k)) {
-            out_.groups[k].variant = kernels::row_variant::past_caches;
+        group_plan& plan = out_.groups[k];
+        if (exceeds_caches(x, plan) && in_.pass_caches(k, plan.rows, plan.columns)) {
+            plan.variant = kernels::row_variant::past_caches;
         }
     }
 
-    /// Whether a kernel over rows, that runs once and over no short ones, reads and writes more than caches hold.
+    /// Whether a kernel over rows reads and writes more than caches hold, all at once.
     constexpr bool exceeds_caches(graph::group const& x, group_plan const& plan) const {
-        bool const are_long =
-            x.reduced_axes == 0 || plan.columns >= kernels::thresholds::least_reduced_columns_past_caches;
-        if (x.kind != graph::group_kind::rows || !are_long || plan.outer_rank != 0 || plan.part != 0) {
+        if (x.kind != graph::group_kind::rows || plan.outer_rank != 0 || plan.part != 0) {
             return false;
         }
         extent_t bytes = 0; // for each point of the space

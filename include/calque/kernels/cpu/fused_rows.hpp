@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/loaded_once.hpp>
+#include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
@@ -64,28 +65,6 @@ public:
                 kernel.template run_each<false>(row, rows - first);
             }
         }
-    }
-
-    /// Whether some phase can store past the caches, and a kernel of so much work waits for memory.
-    static constexpr bool may_store_past_caches() {
-        constexpr int registers_of_a_line = static_cast<int>(simd::line_bytes / (simd::width * sizeof(float)));
-        constexpr int most = has_wide_values(Group::steps(), program::step_count)
-                                 ? thresholds::most_cost_of_wide_array_past_caches
-                                 : thresholds::most_cost_of_an_array_past_caches;
-        int cost = 0;
-        int arrays = 0;
-        for (int i = 0; i < program::step_count; ++i) {
-            graph::step const& s = Group::steps()[i];
-            if (s.varies_along_columns) {
-                cost += s.leaf >= 0 ? 0 : cost_of_step(Group::steps(), i);
-                arrays += (s.leaf >= 0 ? 1 : 0) + (s.result >= 0 ? 1 : 0);
-            }
-        }
-        bool const waits = cost * registers_of_a_line <= most * arrays;
-        return waits && (plan.count == 1 || cost < thresholds::costly_phase) &&
-               []<int... Phase>(std::integer_sequence<int, Phase...>) {
-                   return (stores_past_caches<Phase>() || ...);
-               }(typename program::phases{});
     }
 
     /// How many columns of a row should run by themselves, so that rows of whole registers from there on, of together
@@ -594,21 +573,8 @@ private:
         }
     }
 
-    /// Whether a phase can store past the caches: it stores nothing but results, which have registers of one size.
-    template <int Phase>
-    static constexpr bool stores_past_caches() {
-        auto const& stored = program::template stores<Phase>;
-        bool can = !plan.reduces[Phase] && stored.size != 0;
-        for (int k = 0; k < stored.size; ++k) {
-            std::size_t const bytes = size_of(Group::steps()[stored.at[k]].type);
-            can &= plan.stored_in[stored.at[k]] == Phase && plan.scratch[stored.at[k]] < 0 && bytes >= sizeof(float) &&
-                   bytes == size_of(Group::steps()[stored.at[0]].type);
-        }
-        return can;
-    }
-
-    /// Runs such a phase register by register, as it waits for memory. One block has the columns before whole registers
-    /// and behind them.
+    /// Runs a phase that stores past the caches register by register, as it waits for memory. One block has the columns
+    /// before whole registers and behind them.
     template <int Phase>
     CALQUE_INLINE void store_past_caches(arguments const& row) {
         ask_for_ends<Phase>(row);
@@ -629,14 +595,14 @@ private:
         }
     }
 
-    /// Asks for the lines in which the row but one begins, as they are stored in parts: stores behind them would wait.
+    /// Asks for the lines in which a row ahead begins, as they are stored in parts: stores behind them would wait.
     template <int Phase>
     static CALQUE_INLINE void ask_for_ends(arguments const& row) {
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             constexpr int r = step_v<Group, step>.result;
             auto* const to = static_cast<step_element<Group, step>*>(row.results[r]);
-            __builtin_prefetch(advanced(to, 2 * row.result_row_strides[r]), 1);
+            __builtin_prefetch(advanced(to, thresholds::rows_ahead_past_caches * row.result_row_strides[r]), 1);
         });
     }
 
@@ -783,7 +749,7 @@ private:
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(row);
         load_broadcast_elements<Phase>(row);
-        if constexpr (PastCaches && stores_past_caches<Phase>()) {
+        if constexpr (PastCaches && stores_past_caches<Group, Phase>) {
             store_past_caches<Phase>(row);
             return;
         }
@@ -940,7 +906,7 @@ private:
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
                 auto* const to = static_cast<step_element<Group, step>*>(row.results[r]);
-                if constexpr (PastCaches && !Masked && stores_past_caches<Phase>()) {
+                if constexpr (PastCaches && !Masked && stores_past_caches<Group, Phase>) {
                     column_input<step>(column, row_).stream(to + j);
                 } else {
                     detail::store<Masked>(to + j, column_input<step>(column, row_), n);

@@ -70,6 +70,11 @@ class row_kernel {
     static constexpr bool may_be_joined = Group::leaf_count > 1 &&
                                           joined_rows<Group>::may_join(Group::step_count, limits, false);
 
+    /// Whether the results of some call may be stored past the caches.
+    static constexpr bool may_pass_caches =
+        has_long && gains_past_caches<Group>() &&
+        !(is_known && rows_known * columns_known < thresholds::least_elements_past_caches);
+
     using contiguous_arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     /// The same of rows that have something once, which the compiler knows or, where it may be so, only the call.
@@ -89,11 +94,12 @@ public:
 
     static constexpr bool needs_scratch = has_wide || has_narrow || row_program<Group>::plan.scratch_rows != 0;
 
-    /// Whether some call may store its results past the caches.
-    static constexpr bool may_pass_caches =
-        simd::has_streams && has_long && Group::step_count <= thresholds::steps_with_kernel_past_caches &&
-        !(is_known && rows_known * columns_known < thresholds::least_elements_past_caches) &&
-        rows_past_caches::may_store_past_caches();
+    /// Whether rows that no cache holds are stored past the caches: none that are short, unless they are joined.
+    static constexpr bool pass_caches([[maybe_unused]] std::ptrdiff_t rows, [[maybe_unused]] std::ptrdiff_t columns) {
+        constexpr std::ptrdiff_t least = traits.reductions != 0 ? thresholds::least_reduced_columns_past_caches
+                                                                : thresholds::least_columns_past_caches;
+        return may_pass_caches && (columns >= least || (may_be_joined && limits.suit(rows, columns)));
+    }
 
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         return split(rows, columns).narrow_end > 0 ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
