@@ -38,6 +38,40 @@ inline constexpr auto bounded = [](auto x) {
                       clip(x, T(-1), 2)};
 };
 
+inline constexpr auto first_largest = [](auto x) { return calque::argmax<-1>(x); };
+inline constexpr auto first_least = [](auto x) { return calque::argmin<-1>(x); };
+inline constexpr auto first_of_function = [](auto x) { return calque::argmax<-1>(calque::tanh(x) * x); };
+inline constexpr auto some = [](auto x) { return calque::any<-1>(x > 0); };
+inline constexpr auto none = [](auto x) { return calque::all<-1>(x <= 0); };
+
+/// A row for each column, which has the largest element there, and again behind it; in the last row all are equal.
+template <class T>
+xt::xtensor<T, 2> with_largest_at_each(std::size_t columns) {
+    xt::xtensor<T, 2> x = xt::zeros<T>({columns + 1, columns});
+    for (std::size_t i = 0; i < columns; ++i) {
+        x(i, i) = T(1);
+        for (std::size_t const again : {i + 1, i + 16, columns - 1}) {
+            if (again < columns) {
+                x(i, again) = T(1);
+            }
+        }
+    }
+    return x;
+}
+
+/// Whether `f` of each of the first `count` rows is the row's number, and of the last 0.
+template <class T>
+void check_found_at_each(auto const& f, xt::xtensor<T, 2> const& x) {
+    auto const found = f(x);
+    std::size_t const count = x.shape(0) - 1;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        wrong += found(i) != static_cast<std::int64_t>(i);
+    }
+    CHECK(wrong == 0);
+    CHECK(found(count) == 0);
+}
+
 constexpr std::size_t column_counts[] = {1, 2, 15, 16, 17, 31, 33, 64, 100, 1000};
 
 } // namespace
@@ -125,5 +159,75 @@ TEST_CASE("argmax: the first of equals, the first NaN") {
         CHECK(lowest(3, 0) == 0);
         CHECK(first(n / 2) == 2);
         check_fused(positions, equal_bits, noise<std::int8_t, 2>({6, n}, 2));
+    }
+}
+
+TEST_CASE_TEMPLATE("argmax and argmin: at each column, and again behind it", T, float, double, std::int8_t) {
+    auto const largest = calque::function(first_largest, {.max_warnings = 0});
+    auto const least = calque::function(first_least, {.max_warnings = 0});
+    for (std::size_t n = 1; n < 140; n += n < 40 || n > 120 ? 1 : 7) {
+        CAPTURE(n);
+        auto const x = with_largest_at_each<T>(n);
+        check_found_at_each(largest, x);
+        check_found_at_each(least, xt::xtensor<T, 2>(-x));
+    }
+}
+
+TEST_CASE("argmax: NaN at each column, before and behind what is larger than all") {
+    auto const largest = calque::function(first_largest, {.max_warnings = 0});
+    for (std::size_t const n : {5u, 16u, 33u, 63u, 64u, 65u, 130u}) {
+        CAPTURE(n);
+        auto x = with_largest_at_each<float>(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            x(i, 0) = x(i, n - 1) = infinity;
+            x(i, i) = not_a_number;
+        }
+        check_found_at_each(largest, x);
+    }
+}
+
+TEST_CASE("argmax of a function, whose values are kept from the walk for the maximum") {
+    auto const f = calque::function(first_of_function, {.max_warnings = 0});
+    for (std::size_t const n : {17u, 64u, 129u, 200u}) {
+        CAPTURE(n);
+        check_found_at_each(f, with_largest_at_each<float>(n));
+        check_fused(first_of_function, equal_bits, noise<float, 2>({3, n}, 1));
+    }
+}
+
+TEST_CASE_TEMPLATE("any and all: at each column, and nowhere", T, float, double) {
+    auto const f = calque::function(some, {.max_warnings = 0});
+    auto const g = calque::function(none, {.max_warnings = 0});
+    for (std::size_t n = 1; n < 140; n += n < 40 || n > 120 ? 1 : 7) {
+        CAPTURE(n);
+        xt::xtensor<T, 2> const x = with_largest_at_each<T>(n);
+        xt::xtensor<bool, 1> const is_some = f(x);
+        xt::xtensor<bool, 1> const is_none = g(x);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i <= n; ++i) {
+            wrong += is_some(i) != (i < n) || is_none(i) != (i == n);
+        }
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("argmax, any and all of vectors, of few elements and of more than caches hold") {
+    auto const largest = calque::function(first_largest, {.max_warnings = 0});
+    auto const f = calque::function(some, {.max_warnings = 0});
+    auto const g = calque::function(none, {.max_warnings = 0});
+    for (std::size_t const n : {1u, 2u, 15u, 16u, 17u, 31u, 33u, 64u, 65u, 100u, 127u, 1000u, 30'011u, 3'000'001u}) {
+        CAPTURE(n);
+        xt::xtensor<float, 1> x = xt::zeros<float>({n});
+        CHECK(largest(x) == 0);
+        CHECK(!f(x));
+        CHECK(g(x));
+        for (std::size_t const at : {n - 1, n - n / 10 - 1, n / 2, n / 7, std::size_t{0}}) {
+            x(at) = 1.f;
+            CHECK(largest(x) == static_cast<std::int64_t>(at));
+            CHECK(f(x));
+            CHECK(!g(x));
+        }
+        x(n / 3) = not_a_number;
+        CHECK(largest(x) == static_cast<std::int64_t>(n / 3));
     }
 }

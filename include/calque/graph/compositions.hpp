@@ -70,8 +70,8 @@ constexpr value variance(value x, axis_set axes) {
 constexpr value some_are(value x, bool wanted, axis_set axes) {
     value const truth = x.type() == dtype::bool_ ? x : x != zero_of(x);
     value const zero{x.owner, x.owner->constant(dtype::int32, constant_bits(dtype::int32, 0))};
-    value const one = literal(zero, 1);
-    value const place = wanted ? where(truth, zero, one) : where(truth, one, zero);
+    value const none = literal(zero, INT32_MAX);
+    value const place = wanted ? where(truth, zero, none) : where(truth, none, zero);
     return (axes == 0 ? place : apply<ops::first_index>(axes, place)) == zero;
 }
 /// Whether some element is true, or not 0. NaN is not 0.

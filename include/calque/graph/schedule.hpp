@@ -33,6 +33,7 @@ struct step {
     int result = -1; // it is stored as the group's result of this number
     bool varies_along_rows = false;
     bool varies_along_columns = false;
+    bool ascends_along_columns = false; // it is 0, 1, 2, ... along the first axis of the columns
 };
 
 /// A group of nodes that run as one kernel over one iteration space. Ranges index the schedule's arrays.

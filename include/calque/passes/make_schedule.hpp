@@ -334,6 +334,10 @@ private:
                 (axis + rank - extents.rank >= columns_from ? s.varies_along_columns : s.varies_along_rows) = true;
             }
         }
+        if (g_.is<graph::ops::iota>(s.node)) {
+            int const counted = static_cast<int>(g_[s.node].attribute & 15u);
+            s.ascends_along_columns = s.varies_along_columns && counted + rank - extents.rank == columns_from;
+        }
     }
 
     // ---- stored values

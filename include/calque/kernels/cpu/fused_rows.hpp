@@ -7,6 +7,7 @@
 #include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_search.hpp>
 #include <calque/kernels/cpu/spaced.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -725,6 +726,81 @@ private:
         return begin;
     }
 
+    /// Runs a phase that looks for the first column at which a condition holds.
+    template <int Phase>
+    CALQUE_INLINE void search(arguments const& row) {
+        constexpr int reduction = program::template reductions<Phase>.at[0];
+        using T = step_element<Group, reduction>;
+        std::ptrdiff_t const column = find_column<Phase>(row);
+        row_.template at<reduction>() =
+            simd::pack<T, 1>(column < columns_ ? element_at<search_of<Group, Phase>.place>(row, column)
+                                               : program::template identity<reduction>);
+    }
+
+    /// The first such column; behind all, if there is none.
+    template <int Phase>
+    CALQUE_INLINE std::ptrdiff_t find_column(arguments const& row) {
+        constexpr int U = groups_of_phase(Phase);
+        std::ptrdiff_t j = 0;
+        std::ptrdiff_t found = -1;
+        if (prefetches(Phase) && waits_for_memory_) {
+            found = find_in_blocks<Phase, U, true>(row, j);
+        } else {
+            found = find_in_blocks<Phase, U>(row, j);
+        }
+        if (found < 0) {
+            found = find_in_blocks<Phase, 1>(row, j);
+        }
+        if (found < 0 && j < columns_) {
+            auto const sought = compute_sought<Phase, true, 1>(row, j, lanes_of(columns_ - j, simd::width));
+            found = j + simd::first_set(sought); // maybe one of the lanes behind the columns
+        }
+        return found < 0 ? columns_ : found;
+    }
+
+    /// The same among the columns of whole blocks from `j` on; -1 if it is not there, and `j` is behind them.
+    template <int Phase, int U, bool Prefetch = false>
+    CALQUE_INLINE std::ptrdiff_t find_in_blocks(arguments const& row, std::ptrdiff_t& j) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        std::ptrdiff_t const end = end_of_blocks<block>(j);
+        CALQUE_ROLLED
+        for (; j < end; j += block) {
+            if constexpr (Prefetch) {
+                prefetch_block<Phase, U>(row, j);
+            }
+            if (auto const sought = compute_sought<Phase, false, U>(row, j, 0); simd::any(sought)) {
+                return j + simd::first_set(sought);
+            }
+        }
+        return -1;
+    }
+
+    /// Which of the columns from `j` on are sought.
+    template <int Phase, bool Masked, int U>
+    CALQUE_INLINE simd::pack<bool, U> compute_sought(arguments const& row, std::ptrdiff_t j, int n) {
+        constexpr row_search searched = search_of<Group, Phase>;
+        step_registers<Group, U> column;
+        compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
+        if constexpr (searched.wanted) {
+            return column.template at<searched.condition>();
+        } else {
+            return !column.template at<searched.condition>();
+        }
+    }
+
+    /// The element at a column of a step that has its index there, or a constant.
+    template <int I>
+    CALQUE_INLINE auto element_at(arguments const& row, [[maybe_unused]] std::ptrdiff_t column) {
+        constexpr graph::step s = step_v<Group, I>;
+        if constexpr (s.leaf >= 0) {
+            return array_of<I>(row)[column];
+        } else if constexpr (s.index >= 0) {
+            return static_cast<step_element<Group, I>>(row.indices[s.index] + column);
+        } else {
+            return simd::first_element(column_input<I>(row_, row_));
+        }
+    }
+
     /// Whether rows are too short for a phase's whole blocks, of which a reduction has to fold the groups: of
     /// functions, which wait for themselves, for one block.
     static constexpr bool has_no_blocks(int phase, std::ptrdiff_t columns) {
@@ -751,6 +827,10 @@ private:
         load_broadcast_elements<Phase>(row);
         if constexpr (PastCaches && stores_past_caches<Group, Phase>) {
             store_past_caches<Phase>(row);
+            return;
+        }
+        if constexpr (search_of<Group, Phase>.condition >= 0) {
+            search<Phase>(row);
             return;
         }
         step_registers<Group, U> wide;
@@ -849,13 +929,21 @@ private:
     }
 
     /// Which lanes of a block reductions take.
-    enum class kept_lanes { all, first, others };
+    enum class kept_lanes { all, first, others, none };
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
     /// which take the first `n` lanes or the others if they do not keep all.
     template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
+        compute_block<Phase, Masked, Kept>(column, accumulators, row, j, n);
+        store_block<Phase, Masked>(column, row, j, n);
+    }
+
+    /// The values of these columns, and what reductions take of them.
+    template <int Phase, bool Masked, kept_lanes Kept, int U, class Row>
+    CALQUE_INLINE void compute_block(step_registers<Group, U>& column, step_registers<Group, U>& accumulators,
+                                     Row const& row, std::ptrdiff_t j, int n) {
         constexpr bool is_sorted = U == 4 && is_deep(Phase);
         unroll_models<program::template work<Phase, is_sorted>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
@@ -897,7 +985,11 @@ private:
                 column.template at<model>(step) = apply_step<model>(column, row_, step);
             }
         });
-        // After all loads of this block, so that a result may take the place of an argument.
+    }
+
+    /// Stores them, after all loads of the block, so that a result may take the place of an argument.
+    template <int Phase, bool Masked, int U>
+    CALQUE_INLINE void store_block(step_registers<Group, U>& column, arguments const& row, std::ptrdiff_t j, int n) {
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
@@ -1010,6 +1102,9 @@ private:
 
     template <int Model, kept_lanes Kept, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
+        if constexpr (Kept == kept_lanes::none) {
+            return;
+        }
         simd::pack<T, U> const none(program::template identity<Model>);
         if constexpr (Kept == kept_lanes::first) {
             x = simd::keep_first(x, none, n);

@@ -5,6 +5,8 @@
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/pack_arithmetic.hpp>
 
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace calque {
@@ -84,6 +86,15 @@ template <int U>
 CALQUE_INLINE bool all(pack<bool, U> const& x) {
     return indices<U>([&](auto... i)
                           CALQUE_INLINE_LAMBDA { return (as_number(x.r[i]) & ...) == pack<bool, U>::all_lanes; });
+}
+
+/// The place of the first element that is set; 64 if none is.
+template <int U>
+CALQUE_INLINE int first_set(pack<bool, U> const& x) {
+    static_assert(U * width <= 64);
+    return std::countr_zero(indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA {
+        return ((static_cast<std::uint64_t>(as_number(x.r[i])) << i * width) | ...);
+    }));
 }
 
 namespace detail {
