@@ -808,8 +808,19 @@ private:
         return plan.reduces[phase] && columns < thresholds::least_blocks_folded * block;
     }
 
-    /// Whether such rows have a loop of their own, in which nothing asks again for each row: light sums. Measured
-    /// without, over 16 to 47 columns: sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima 0.8 to 1.0.
+    /// Whether one of many rows runs register by register, though its columns fill a block: light elementwise work, of
+    /// which blocks would leave some.
+    template <int Phase>
+    static constexpr bool runs_by_registers(std::ptrdiff_t columns) {
+        constexpr int U = groups_of_phase(Phase);
+        constexpr bool may = simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
+                             plan.cost[Phase] <= thresholds::light_phase;
+        return may && columns < thresholds::columns_with_blocks_and_more && columns % (U * simd::width) != 0;
+    }
+
+    /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light
+    /// sums. Measured without, over 16 to 47 columns: sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima
+    /// 0.8 to 1.0.
     static constexpr bool has_loop_of_short_rows = [] {
         bool are_sums = plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts;
         auto const& reductions = program::template reductions<0>;
@@ -847,7 +858,7 @@ private:
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;
             std::ptrdiff_t first = 0; // behind the whole blocks
-            if (IsShort || has_no_blocks(Phase, columns_)) {
+            if (IsShort || has_no_blocks(Phase, columns_) || (!OneRow && runs_by_registers<Phase>(columns_))) {
                 program::template start_reductions<Phase>(narrow);
             } else if constexpr (!IsShort) {
                 program::template start_reductions<Phase>(wide);

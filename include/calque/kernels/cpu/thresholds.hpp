@@ -79,6 +79,12 @@ inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
 /// L2 0.85 to 1.15. AVX2: 1.2 to 1.3 over 513, 1.15 to 1.25 over 777, 0.9 to 1.5 over 1000, in double 1.1 to 1.25 over
 /// 513 and 777, 1.0 over 1000; below 400 columns 0.93 to 1.15; SSE 0.9 to 1.0.
 inline constexpr std::ptrdiff_t least_columns_of_aligned_rows = 512;
+/// Of light elementwise work over many rows of fewer columns than this, AVX-512 runs register by register where blocks
+/// of four groups would leave some. Measured with blocks, in 10, 40 and 240 KB of floats, 20, 80 and 480 of doubles:
+/// x*k, k a column, max(x*w+k, 0), x*k+y over 48 to 511 columns 1.0 to 1.3 (1.45 over 127), where(x>k, x*x, x-k) 1.0
+/// to 1.4, two results 1.0 to 1.2, clang 19 1.0 to 1.25; 1.0 behind L2; polynomials of 12 instructions 0.9 to 1.0, in
+/// double 1.0 to 1.2. Over multiples of 64 columns 0.9 to 1.05. With AVX2 blocks take 0.7 to 1.0.
+inline constexpr std::ptrdiff_t columns_with_blocks_and_more = 512;
 
 /// Of work with more arithmetic than loads, arrays of so many bytes together; less is in L1, where it waits for the
 /// ports that permutations take, too, as it does anywhere with more than twice as much. Measured on an AMD Zen 5, in
@@ -192,10 +198,12 @@ inline constexpr std::ptrdiff_t least_elements_of_aligned_joined_rows = 1024;
 /// 0.9; in double 2 to 3.5, 1.2 to 2, 1.1 to 1.7, 0.9 to 1.3. Over 150 rows 0.75 to 1.2 over 33 columns. (Written to
 /// memory for each column, with overlapping stores, such elements gained up to 15 columns and lost 1.1 to 1.6 from 17
 /// on.) Costly work from fewer rows on: tanh(x * k) and exp(x - k) of three to six rows a column take row by row 1.0 to
-/// 1.8, in double 0.9 to 1.5, over up to 65 columns, 0.85 to 1.0 over 70 and 79.
+/// 1.8, in double 0.9 to 1.5, over up to 65 columns, 0.85 to 1.0 over 70 and 79. Since light rows run register by
+/// register, x*k, max(x*w+k, 0) and x*k+y take row by row 0.78 to 1.0 over 56 to 79 columns but 65 (1.0 to 1.15), 0.88
+/// to 1.1 over 40, 1.0 to 1.2 over 49, 1.15 to 1.45 over 24 and 25.
 inline constexpr std::ptrdiff_t rows_of_a_column_with_places = 6;
 inline constexpr std::ptrdiff_t rows_of_a_column_with_places_of_costly_work = 3;
-inline constexpr std::ptrdiff_t most_columns_with_places = 80;
+inline constexpr std::ptrdiff_t most_columns_with_places = 55;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work = 66;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
