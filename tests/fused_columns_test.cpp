@@ -2,11 +2,13 @@
 // Reductions over other axes than the last ones, over several, and over arrays that are stretched first.
 #include "tensor_compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -160,6 +162,28 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
             check_fused(difference_columns, allowed, x, y);
             check_fused(column_products, allowed, x, noise<T, 1>({n}, 4));
         }
+    }
+}
+
+TEST_CASE("columns of more rows than caches hold, by longer panels: each sum and maximum") {
+    for (auto const& [rows, columns] : {std::pair{18, 180'021}, std::pair{200, 17'000}, std::pair{600, 6'200}}) {
+        CAPTURE(rows);
+        auto const n = static_cast<std::size_t>(rows);
+        auto const m = static_cast<std::size_t>(columns);
+        matrix x = matrix::from_shape({n, m});
+        xtensor<float, 1> sums = xt::zeros<float>({m});
+        xtensor<float, 1> maxima = xt::zeros<float>({m});
+        std::uint32_t state = 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < m; ++j) {
+                state = state * 1664525U + 1013904223U;
+                x(i, j) = static_cast<float>(state >> 20); // small integers, whose sums are exact
+                sums(j) += x(i, j);
+                maxima(j) = std::max(maxima(j), x(i, j));
+            }
+        }
+        CHECK(calque::function(column_sum)(x) == sums);
+        CHECK(calque::function(column_maxima)(x) == maxima);
     }
 }
 

@@ -96,18 +96,29 @@ private:
                                            matrices.size <= thresholds::streams_at_once &&
                                            counted_or_once_a_row.size == 0;
 
+    /// The bytes of so many rows of the first matrix.
+    static constexpr std::ptrdiff_t bytes_of(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        return rows * columns * static_cast<std::ptrdiff_t>(size_of(Group::steps()[matrices.at[0]].type));
+    }
+
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
     static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if (columns < thresholds::least_columns_of_streams) {
             return false;
         }
-        constexpr dtype element = Group::steps()[matrices.at[0]].type;
-        std::ptrdiff_t const row_bytes = columns * static_cast<std::ptrdiff_t>(size_of(element));
+        std::ptrdiff_t const row_bytes = bytes_of(1, columns);
         bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices.size;
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
                (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
+    }
+
+    /// Whether such rows are folded by longer panels.
+    static constexpr bool are_long_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        return rows < thresholds::most_rows_of_long_panels &&
+               bytes_of(1, columns) >= thresholds::least_bytes_of_long_streams &&
+               bytes_of(rows, columns) >= thresholds::least_bytes_of_long_panels;
     }
 
     // (A light fold of some dozen columns walks down them as fast as it loads.)
@@ -182,7 +193,13 @@ private:
     static void fold_columns(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_streams) {
             if (are_streams(rows, columns)) {
-                fold_panels<streams>(a, rows, columns);
+                if (are_long_streams(rows, columns)) {
+                    constexpr std::ptrdiff_t halved = streams::columns_of(thresholds::bytes_of_a_long_panel);
+                    constexpr std::ptrdiff_t whole = streams::columns_of(thresholds::bytes_of_a_longest_panel);
+                    fold_panels<streams, halved>(a, rows, columns, rows < streams::rows_halved ? whole : halved);
+                } else {
+                    fold_panels<streams>(a, rows, columns);
+                }
                 return;
             }
         }
@@ -193,15 +210,17 @@ private:
         }
     }
 
-    /// Folds by panels of columns whose totals stay in L1, which `Way` folds.
-    template <class Way>
-    static void fold_panels(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    /// Folds by panels of columns whose totals stay in L1, or at least in L2, which `Way` folds. `Halved`: how many of
+    /// them there may be if rows are halved.
+    template <class Way, std::ptrdiff_t Halved = Way::panel_columns>
+    static void fold_panels(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                            std::ptrdiff_t panel_columns = Halved) {
         arguments panel = a;
-        for (; columns > Way::panel_columns; columns -= Way::panel_columns) {
-            fold_halves<Way>(panel, 0, rows, Way::panel_columns);
-            panel = move_to_columns(panel, Way::panel_columns);
+        for (; columns > panel_columns; columns -= panel_columns) {
+            fold_halves<Way, Halved>(panel, 0, rows, panel_columns);
+            panel = move_to_columns(panel, panel_columns);
         }
-        fold_halves<Way>(panel, 0, rows, columns);
+        fold_halves<Way, Halved>(panel, 0, rows, columns);
     }
 
     static arguments move_to_columns(arguments a, std::ptrdiff_t j) {
@@ -211,7 +230,7 @@ private:
     }
 
     /// Folds rows [first, end) of at most a panel.
-    template <class Way>
+    template <class Way, std::ptrdiff_t Halved = Way::panel_columns>
     static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                             std::ptrdiff_t columns) {
         if (end - first < Way::rows_halved) {
@@ -219,11 +238,11 @@ private:
             return;
         }
         std::ptrdiff_t const middle = first + (end - first) / (2 * rows_at_once) * rows_at_once;
-        alignas(64) T totals_behind[Way::panel_columns];
+        alignas(64) T totals_behind[Halved];
         arguments behind = a;
         behind.results[0] = totals_behind;
-        fold_halves<Way>(a, first, middle, columns);
-        fold_halves<Way>(behind, middle, end, columns);
+        fold_halves<Way, Halved>(a, first, middle, columns);
+        fold_halves<Way, Halved>(behind, middle, end, columns);
         fold_totals(static_cast<T*>(a.results[0]), static_cast<T*>(a.results[0]), totals_behind, 1, columns);
     }
 
@@ -261,8 +280,10 @@ private:
 
     /// A few rows beside each other along all columns: streams that processors see ahead, where memory is far.
     struct streams {
-        static constexpr std::ptrdiff_t panel_columns =
-            thresholds::bytes_of_a_panel_of_streams / static_cast<std::ptrdiff_t>(sizeof(T));
+        static constexpr std::ptrdiff_t columns_of(std::ptrdiff_t bytes) {
+            return bytes / static_cast<std::ptrdiff_t>(sizeof(T));
+        }
+        static constexpr std::ptrdiff_t panel_columns = columns_of(thresholds::bytes_of_a_panel_of_streams);
         static constexpr std::ptrdiff_t rows_halved = thresholds::rows_of_streams_halved;
         static constexpr int at_once = thresholds::streams_at_once / matrices.size; // rows
 

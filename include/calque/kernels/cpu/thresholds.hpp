@@ -361,6 +361,15 @@ inline constexpr int streams_at_once = 4;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
 inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
+/// Of so many bytes in all and in each row, and of fewer rows than this, panels are longer, so that streams last; not
+/// as long of rows that are halved, since each half has totals on the stack. Measured with 8 KiB, an AMD Zen 5 (L3 of
+/// 32 MiB), sums, maxima and sums of (x - row)^2, 8 to 1000 rows of 3000 to 500,000 columns: 1.05 to 1.4 of 16 to 72
+/// MB, clang 19 1.05 to 1.5; 0.8 to 0.95 of less than 10 MB; 12.5 to 14 MB 0.9 to 1.25; rows of 10 to 16 KB 0.9 to 1.0.
+inline constexpr std::ptrdiff_t least_bytes_of_long_panels = 12 * 1024 * kibibytes;
+inline constexpr std::ptrdiff_t least_bytes_of_long_streams = 24 * kibibytes;
+inline constexpr std::ptrdiff_t most_rows_of_long_panels = 1536;
+inline constexpr std::ptrdiff_t bytes_of_a_longest_panel = 64 * kibibytes;
+inline constexpr std::ptrdiff_t bytes_of_a_long_panel = 32 * kibibytes;
 inline constexpr std::ptrdiff_t least_bytes_of_streams = 64 * kibibytes;
 /// Light work of several reductions, on several matrices, walks along so many rows as well, with so many groups beside
 /// each other. Measured without, an AMD Zen 5: sums of x and x y, maxima of x and sums of x y, 256x512 1.35, 300x256
