@@ -41,8 +41,8 @@ inline constexpr auto bounded = [](auto x) {
 inline constexpr auto first_largest = [](auto x) { return calque::argmax<-1>(x); };
 inline constexpr auto first_least = [](auto x) { return calque::argmin<-1>(x); };
 inline constexpr auto first_of_function = [](auto x) { return calque::argmax<-1>(calque::tanh(x) * x); };
-inline constexpr auto some = [](auto x) { return calque::any<-1>(x > 0); };
-inline constexpr auto none = [](auto x) { return calque::all<-1>(x <= 0); };
+inline constexpr auto some_positive = [](auto x) { return calque::any<-1>(x > 0); };
+inline constexpr auto none_positive = [](auto x) { return calque::all<-1>(x <= 0); };
 
 /// A row for each column, which has the largest element there, and again behind it; in the last row all are equal.
 template <class T>
@@ -196,8 +196,8 @@ TEST_CASE("argmax of a function, whose values are kept from the walk for the max
 }
 
 TEST_CASE_TEMPLATE("any and all: at each column, and nowhere", T, float, double) {
-    auto const f = calque::function(some, {.max_warnings = 0});
-    auto const g = calque::function(none, {.max_warnings = 0});
+    auto const f = calque::function(some_positive, {.max_warnings = 0});
+    auto const g = calque::function(none_positive, {.max_warnings = 0});
     for (std::size_t n = 1; n < 140; n += n < 40 || n > 120 ? 1 : 7) {
         CAPTURE(n);
         xt::xtensor<T, 2> const x = with_largest_at_each<T>(n);
@@ -213,8 +213,8 @@ TEST_CASE_TEMPLATE("any and all: at each column, and nowhere", T, float, double)
 
 TEST_CASE("argmax, any and all of vectors, of few elements and of more than caches hold") {
     auto const largest = calque::function(first_largest, {.max_warnings = 0});
-    auto const f = calque::function(some, {.max_warnings = 0});
-    auto const g = calque::function(none, {.max_warnings = 0});
+    auto const f = calque::function(some_positive, {.max_warnings = 0});
+    auto const g = calque::function(none_positive, {.max_warnings = 0});
     for (std::size_t const n : {1u, 2u, 15u, 16u, 17u, 31u, 33u, 64u, 65u, 100u, 127u, 1000u, 30'011u, 3'000'001u}) {
         CAPTURE(n);
         xt::xtensor<float, 1> x = xt::zeros<float>({n});

@@ -726,6 +726,9 @@ private:
         return begin;
     }
 
+    template <int Phase>
+    static constexpr row_search search_of = find_search(Group::steps(), plan, Phase);
+
     /// Runs a phase that looks for the first column at which a condition holds.
     template <int Phase>
     CALQUE_INLINE void search(arguments const& row) {
@@ -733,7 +736,7 @@ private:
         using T = step_element<Group, reduction>;
         std::ptrdiff_t const column = find_column<Phase>(row);
         row_.template at<reduction>() =
-            simd::pack<T, 1>(column < columns_ ? element_at<search_of<Group, Phase>.place>(row, column)
+            simd::pack<T, 1>(column < columns_ ? element_at<search_of<Phase>.place>(row, column)
                                                : program::template identity<reduction>);
     }
 
@@ -778,7 +781,7 @@ private:
     /// Which of the columns from `j` on are sought.
     template <int Phase, bool Masked, int U>
     CALQUE_INLINE simd::pack<bool, U> compute_sought(arguments const& row, std::ptrdiff_t j, int n) {
-        constexpr row_search searched = search_of<Group, Phase>;
+        constexpr row_search searched = search_of<Phase>;
         step_registers<Group, U> column;
         compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
         if constexpr (searched.wanted) {
@@ -840,7 +843,7 @@ private:
             store_past_caches<Phase>(row);
             return;
         }
-        if constexpr (search_of<Group, Phase>.condition >= 0) {
+        if constexpr (search_of<Phase>.is_search()) {
             search<Phase>(row);
             return;
         }

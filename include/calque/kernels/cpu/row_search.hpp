@@ -3,7 +3,9 @@
 // may stop there.
 #pragma once
 
-#include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/phases.hpp>
+
+#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -14,24 +16,30 @@ struct row_search {
     int condition = -1; // none: the phase does something else
     int place = -1;     // what the reduction is for a column at which the condition holds: its index, or a constant
     bool wanted = true; // whether the condition holds, or does not
+
+    constexpr bool is_search() const { return condition >= 0; }
 };
 
-/// What a phase searches: it reduces the places of columns at which a condition holds, and the largest integer for all
-/// others, to the least.
-template <class Group, int Phase>
-inline constexpr row_search search_of = [] {
-    using program = row_program<Group>;
-    auto const& reductions = program::template reductions<Phase>;
-    graph::step const* const steps = Group::steps();
-    if (reductions.size != 1 || program::template stores<Phase>.size != 0) {
-        return row_search();
+/// What a phase of `N` steps searches: it reduces the places of columns at which a condition holds, and the largest
+/// integer for all others, to the least.
+template <int N>
+constexpr row_search find_search(graph::step const* steps, phase_plan<N> const& plan, int phase) {
+    int reduction = -1;
+    for (int i = 0; i < N; ++i) {
+        bool const reduces = detail::is_reduction(steps[i]) && plan.ready[i] == phase;
+        bool const stores = (plan.scratch[i] >= 0 && plan.computes(i, phase)) || plan.stored_in[i] == phase;
+        if (stores || (reduces && reduction >= 0)) {
+            return {};
+        }
+        reduction = reduces ? i : reduction;
     }
-    graph::step const& least = steps[reductions.at[0]];
-    graph::step const& choice = steps[least.inputs[0]];
-    bool const is_least =
-        least.op == graph::code_of<graph::ops::reduce_min> || least.op == graph::code_of<graph::ops::first_index>;
-    if (!is_least || choice.op != graph::code_of<graph::ops::where> || !steps[choice.inputs[0]].varies_along_columns) {
-        return row_search();
+    if (reduction < 0 || (steps[reduction].op != graph::code_of<graph::ops::reduce_min> &&
+                          steps[reduction].op != graph::code_of<graph::ops::first_index>)) {
+        return {};
+    }
+    graph::step const& choice = steps[steps[reduction].inputs[0]];
+    if (choice.op != graph::code_of<graph::ops::where> || !steps[choice.inputs[0]].varies_along_columns) {
+        return {};
     }
     constexpr auto is_constant = [](graph::step const& s) { return s.op == graph::code_of<graph::ops::constant>; };
     auto const is_none = [&](graph::step const& s) {
@@ -42,11 +50,11 @@ inline constexpr row_search search_of = [] {
         int const place = choice.inputs[wanted ? 1 : 2];
         bool const ascends = steps[place].ascends_along_columns || is_constant(steps[place]);
         if (ascends && is_none(steps[choice.inputs[wanted ? 2 : 1]])) {
-            return row_search{choice.inputs[0], place, wanted};
+            return {choice.inputs[0], place, wanted};
         }
     }
-    return row_search();
-}();
+    return {};
+}
 
 } // namespace kernels
 } // namespace v0

@@ -2,7 +2,7 @@
 // Which way the lanes of a row program run: a plan chooses by the sizes of a call, the compiler where it knows them.
 #pragma once
 
-#include <calque/kernels/cpu/phases.hpp>
+#include <calque/kernels/cpu/row_search.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 
 #include <algorithm>
@@ -62,7 +62,9 @@ struct row_traits {
             bytes += tiles * static_cast<extent_t>(size_of(s.type));
             repeated += is_operand && !s.varies_along_rows ? 1 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
-            once_a_row += is_reduction && !is_hidden ? fold : 0;
+            bool const is_found = is_reduction && find_search(steps, plan, plan.ready[i]).is_search();
+            int const of_reduction = is_found ? thresholds::columns_of_a_search : fold;
+            once_a_row += is_reduction && !is_hidden ? of_reduction : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += cost / thresholds::instructions_of_a_column;
