@@ -41,6 +41,15 @@ inline constexpr auto bounded = [](auto x) {
 inline constexpr auto first_largest = [](auto x) { return calque::argmax<-1>(x); };
 inline constexpr auto first_least = [](auto x) { return calque::argmin<-1>(x); };
 inline constexpr auto first_of_function = [](auto x) { return calque::argmax<-1>(calque::tanh(x) * x); };
+/// More steps than a kernel has a loop without masks for.
+inline constexpr auto first_of_many_steps = [](auto x) {
+    auto y = x;
+    for (int i = 0; i < 24; ++i) {
+        y = y * 0.5 + x;
+        y = calque::maximum(y, x);
+    }
+    return calque::argmax<-1>(y);
+};
 inline constexpr auto some_positive = [](auto x) { return calque::any<-1>(x > 0); };
 inline constexpr auto none_positive = [](auto x) { return calque::all<-1>(x <= 0); };
 
@@ -192,6 +201,8 @@ TEST_CASE("argmax of a function, whose values are kept from the walk for the max
         CAPTURE(n);
         check_found_at_each(f, with_largest_at_each<float>(n));
         check_fused(first_of_function, equal_bits, noise<float, 2>({3, n}, 1));
+        check_fused(first_of_many_steps, equal_bits, noise<float, 2>({3, n}, 1));
+        check_fused(first_of_many_steps, equal_bits, xt::xtensor<float, 2>(-with_largest_at_each<float>(n)));
     }
 }
 

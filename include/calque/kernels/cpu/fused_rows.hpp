@@ -746,32 +746,35 @@ private:
         constexpr int U = groups_of_phase(Phase);
         std::ptrdiff_t j = 0;
         std::ptrdiff_t found = -1;
-        if (prefetches(Phase) && waits_for_memory_) {
+        if constexpr (always_masked) {
             found = find_in_blocks<Phase, U, true>(row, j);
         } else {
-            found = find_in_blocks<Phase, U>(row, j);
-        }
-        if (found < 0) {
-            found = find_in_blocks<Phase, 1>(row, j);
-        }
-        if (found < 0 && j < columns_) {
-            auto const sought = compute_sought<Phase, true, 1>(row, j, lanes_of(columns_ - j, simd::width));
-            found = j + simd::first_set(sought); // maybe one of the lanes behind the columns
+            found = prefetches(Phase) && waits_for_memory_ ? find_in_blocks<Phase, U, false, true>(row, j)
+                                                           : find_in_blocks<Phase, U>(row, j);
+            if (found < 0) {
+                found = find_in_blocks<Phase, 1>(row, j);
+            }
+            if (found < 0 && j < columns_) {
+                auto const sought = compute_sought<Phase, true, 1>(row, j, lanes_of(columns_ - j, simd::width));
+                found = j + simd::first_set(sought); // maybe one of the lanes behind the columns
+            }
         }
         return found < 0 ? columns_ : found;
     }
 
-    /// The same among the columns of whole blocks from `j` on; -1 if it is not there, and `j` is behind them.
-    template <int Phase, int U, bool Prefetch = false>
+    /// The same among the columns of blocks from `j` on, of whole ones if not masked; -1 if it is not there, and `j` is
+    /// behind them.
+    template <int Phase, int U, bool Masked = false, bool Prefetch = false>
     CALQUE_INLINE std::ptrdiff_t find_in_blocks(arguments const& row, std::ptrdiff_t& j) {
         constexpr std::ptrdiff_t block = U * simd::width;
-        std::ptrdiff_t const end = end_of_blocks<block>(j);
+        std::ptrdiff_t const end = Masked ? columns_ : end_of_blocks<block>(j);
         CALQUE_ROLLED
         for (; j < end; j += block) {
             if constexpr (Prefetch) {
                 prefetch_block<Phase, U>(row, j);
             }
-            if (auto const sought = compute_sought<Phase, false, U>(row, j, 0); simd::any(sought)) {
+            int const n = Masked ? lanes_of(columns_ - j, block) : 0;
+            if (auto const sought = compute_sought<Phase, Masked, U>(row, j, n); simd::any(sought)) {
                 return j + simd::first_set(sought);
             }
         }

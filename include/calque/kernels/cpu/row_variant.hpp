@@ -62,12 +62,14 @@ struct row_traits {
             bytes += tiles * static_cast<extent_t>(size_of(s.type));
             repeated += is_operand && !s.varies_along_rows ? 1 : 0;
             moved += plan.scratch[i] >= 0 ? 1 : 0;
-            bool const is_found = is_reduction && find_search(steps, plan, plan.ready[i]).is_search();
-            int const of_reduction = is_found ? thresholds::columns_of_a_search : fold;
-            once_a_row += is_reduction && !is_hidden ? of_reduction : 0;
+            once_a_row += is_reduction && !is_hidden ? fold : 0;
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += cost / thresholds::instructions_of_a_column;
+        for (int phase = 0; moved > 0 && phase < plan.count; ++phase) {
+            bool const searches = find_search(steps, plan, phase).is_search();
+            once_a_row -= searches && !is_one_walk ? fold - thresholds::columns_of_a_search : 0;
+        }
         may_be_short = reductions > 0 && !is_indexed;
     }
 
