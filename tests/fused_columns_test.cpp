@@ -167,9 +167,9 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
 
 TEST_CASE("columns of more rows than caches hold, by longer panels: each sum and maximum") {
     for (auto const& [rows, columns] : {std::pair{18, 180'021}, std::pair{200, 17'000}, std::pair{600, 6'200}}) {
-        CAPTURE(rows);
         auto const n = static_cast<std::size_t>(rows);
         auto const m = static_cast<std::size_t>(columns);
+        CAPTURE(n);
         matrix x = matrix::from_shape({n, m});
         xtensor<float, 1> sums = xt::zeros<float>({m});
         xtensor<float, 1> maxima = xt::zeros<float>({m});
