@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -166,18 +165,15 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
 }
 
 TEST_CASE("columns of more rows than caches hold, by longer panels: each sum and maximum") {
-    for (auto const& [rows, columns] : {std::pair{18, 180'021}, std::pair{200, 17'000}, std::pair{600, 6'200}}) {
-        auto const n = static_cast<std::size_t>(rows);
-        auto const m = static_cast<std::size_t>(columns);
-        CAPTURE(n);
-        matrix x = matrix::from_shape({n, m});
+    for (std::array<std::size_t, 2> const& extents :
+         {std::array<std::size_t, 2>{18, 180'021}, {200, 17'000}, {600, 6'200}}) {
+        auto const [n, m] = extents;
+        CAPTURE(extents[0]);
+        matrix const x = xt::cast<float>(noise<std::int32_t, 2>(extents, 1)); // small integers, whose sums are exact
         xtensor<float, 1> sums = xt::zeros<float>({m});
-        xtensor<float, 1> maxima = xt::zeros<float>({m});
-        std::uint32_t state = 1;
+        xtensor<float, 1> maxima = xt::view(x, 0);
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t j = 0; j < m; ++j) {
-                state = state * 1664525U + 1013904223U;
-                x(i, j) = static_cast<float>(state >> 20); // small integers, whose sums are exact
                 sums(j) += x(i, j);
                 maxima(j) = std::max(maxima(j), x(i, j));
             }

@@ -201,6 +201,12 @@ TEST_CASE("argmax of a function, whose values are kept from the walk for the max
         CAPTURE(n);
         check_found_at_each(f, with_largest_at_each<float>(n));
         check_fused(first_of_function, equal_bits, noise<float, 2>({3, n}, 1));
+    }
+}
+
+TEST_CASE("argmax in a kernel of many steps, which has one loop") {
+    for (std::size_t const n : {17u, 64u, 129u, 200u}) {
+        CAPTURE(n);
         check_fused(first_of_many_steps, equal_bits, noise<float, 2>({3, n}, 1));
         check_fused(first_of_many_steps, equal_bits, xt::xtensor<float, 2>(-with_largest_at_each<float>(n)));
     }

@@ -88,7 +88,7 @@ constexpr void print_attribute(graph_view const& g, node const& n, auto& out) {
     } else if (n.op == code_of<ops::transpose>) {
         print_permutation(n.attribute, g.shapes[n.shape].rank, out);
     } else if (n.op == code_of<ops::iota>) {
-        out << " axis=" << (n.attribute & 15u);
+        out << " axis=" << ops::iota::axis(n.attribute);
     } else if (n.op == code_of<ops::concatenation_part>) {
         out << " axis=" << ops::concatenation_part::axis(n.attribute)
             << " part=" << ops::concatenation_part::part(n.attribute);

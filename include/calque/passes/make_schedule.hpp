@@ -335,7 +335,7 @@ private:
             }
         }
         if (g_.is<graph::ops::iota>(s.node)) {
-            int const counted = static_cast<int>(g_[s.node].attribute & 15u);
+            int const counted = graph::ops::iota::axis(g_[s.node].attribute);
             s.ascends_along_columns = s.varies_along_columns && counted + rank - extents.rank == columns_from;
         }
     }

@@ -33,12 +33,13 @@ struct iota : source {
     static constexpr bool is_indexed = true; // where a kernel counts instead of reading it
     static constexpr int first_shape_input = 0;
 
+    static constexpr int axis(std::uint64_t attribute) { return static_cast<int>(attribute & 15u); }
     static constexpr dtype infer_type(dtype const*, std::uint64_t attribute) {
         return static_cast<dtype>(attribute >> 4);
     }
     static constexpr shape infer(inference& in) {
         shape result = in.input(0);
-        int const counted = static_cast<int>(in.attribute & 15u);
+        int const counted = axis(in.attribute);
         if (infer_type(nullptr, in.attribute) == dtype::int32 && result[counted] > INT32_MAX) {
             in.fail(reason::too_many_elements);
         }

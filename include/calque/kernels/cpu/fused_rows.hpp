@@ -785,7 +785,7 @@ private:
     template <int Phase, bool Masked, int U>
     CALQUE_INLINE simd::pack<bool, U> compute_sought(arguments const& row, std::ptrdiff_t j, int n) {
         constexpr row_search searched = search_of<Phase>;
-        step_registers<Group, U> column;
+        step_registers<Group, U> column; // for totals, too, of which there are none
         compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
         if constexpr (searched.wanted) {
             return column.template at<searched.condition>();
@@ -821,7 +821,7 @@ private:
         constexpr int U = groups_of_phase(Phase);
         constexpr bool may = simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
                              plan.cost[Phase] <= thresholds::light_phase;
-        return may && columns < thresholds::columns_with_blocks_and_more && columns % (U * simd::width) != 0;
+        return may && columns < thresholds::least_columns_of_blocks_and_rest && columns % (U * simd::width) != 0;
     }
 
     /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light

@@ -66,9 +66,11 @@ struct row_traits {
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += cost / thresholds::instructions_of_a_column;
-        for (int phase = 0; moved > 0 && phase < plan.count; ++phase) {
-            bool const searches = find_search(steps, plan, phase).is_search();
-            once_a_row -= searches && !is_one_walk ? fold - thresholds::columns_of_a_search : 0;
+        if (!is_one_walk && moved > 0) {
+            for (int phase = 0; phase < plan.count; ++phase) {
+                bool const searches = find_search(steps, plan, phase).is_search();
+                once_a_row -= searches ? fold - thresholds::columns_of_a_search : 0;
+            }
         }
         may_be_short = reductions > 0 && !is_indexed;
     }

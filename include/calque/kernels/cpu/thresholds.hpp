@@ -84,7 +84,7 @@ inline constexpr std::ptrdiff_t least_columns_of_aligned_rows = 512;
 /// x*k, k a column, max(x*w+k, 0), x*k+y over 48 to 511 columns 1.0 to 1.3 (1.45 over 127), where(x>k, x*x, x-k) 1.0
 /// to 1.4, two results 1.0 to 1.2, clang 19 1.0 to 1.25; 1.0 behind L2; polynomials of 12 instructions 0.9 to 1.0, in
 /// double 1.0 to 1.2. Over multiples of 64 columns 0.9 to 1.05. With AVX2 blocks take 0.7 to 1.0.
-inline constexpr std::ptrdiff_t columns_with_blocks_and_more = 512;
+inline constexpr std::ptrdiff_t least_columns_of_blocks_and_rest = 512;
 
 /// Of work with more arithmetic than loads, arrays of so many bytes together; less is in L1, where it waits for the
 /// ports that permutations take, too, as it does anywhere with more than twice as much. Measured on an AMD Zen 5, in
@@ -142,14 +142,15 @@ inline constexpr std::ptrdiff_t least_bytes_past_caches = 64 * 1024 * kibibytes;
 /// column, tanh of them: 1.2 over 256 columns, 1.1 and 0.9 over 128; softmax and layer norm below 512 0.75 to 1.1.
 inline constexpr std::ptrdiff_t least_columns_past_caches = 256;
 inline constexpr std::ptrdiff_t least_reduced_columns_past_caches = 512;
-/// These lines are asked for so many rows ahead. Measured without: 130 ns a row more; 1, 4 and 8 are alike.
-inline constexpr std::ptrdiff_t rows_ahead_past_caches = 2;
 /// Nor does what costs more for each array that it reads or writes, a line of each at a time, or has several walks and
 /// is costly. Measured without, register by register: exp and tanh of one array 1.2, tanh(a*b+c)*sigmoid(a)-0.5c (12 an
 /// array) 1.25, log (13) 0.85, sigmoid(a)*tanh(b)+sigmoid(c)*a (18) 1.1, tanh(a)*sigmoid(a) (22) 0.9, softmax 0.85 to
 /// 1.3; in double exp 1.3, tanh (9) 1.05, sin (10) 0.8, tanh(a*b+c)*sigmoid(a)-0.5c 1.05; with AVX2 exp (8) 0.92.
 inline constexpr int most_cost_of_an_array_past_caches = 12;
 inline constexpr int most_cost_of_wide_array_past_caches = 9; // of elements of 8 bytes
+/// The lines in which rows begin are asked for so many rows ahead. Measured without: 130 ns a row more; 1, 4 and 8 are
+/// alike.
+inline constexpr std::ptrdiff_t rows_ahead_past_caches = 2;
 /// Groups of so few steps have a kernel for that, unless the compiler knows that there are fewer elements.
 inline constexpr int steps_with_kernel_past_caches = 16;
 inline constexpr std::ptrdiff_t least_elements_past_caches = 1024 * 1024;
@@ -365,6 +366,7 @@ inline constexpr int streams_at_once = 4;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
 inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
+inline constexpr std::ptrdiff_t least_bytes_of_streams = 64 * kibibytes;
 /// Of so many bytes in all and in each row, and of fewer rows than this, panels are longer, so that streams last; not
 /// as long of rows that are halved, since each half has totals on the stack. Measured with 8 KiB, an AMD Zen 5 (L3 of
 /// 32 MiB), sums, maxima and sums of (x - row)^2, 8 to 1000 rows of 3000 to 500,000 columns: 1.05 to 1.4 of 16 to 72
@@ -374,7 +376,6 @@ inline constexpr std::ptrdiff_t least_bytes_of_long_streams = 24 * kibibytes;
 inline constexpr std::ptrdiff_t most_rows_of_long_panels = 1536;
 inline constexpr std::ptrdiff_t bytes_of_a_longest_panel = 64 * kibibytes;
 inline constexpr std::ptrdiff_t bytes_of_a_long_panel = 32 * kibibytes;
-inline constexpr std::ptrdiff_t least_bytes_of_streams = 64 * kibibytes;
 /// Light work of several reductions, on several matrices, walks along so many rows as well, with so many groups beside
 /// each other. Measured without, an AMD Zen 5: sums of x and x y, maxima of x and sums of x y, 256x512 1.35, 300x256
 /// and 100x400 1.0 to 1.2, 64x1000 1.0 to 1.1, 1000x1000 0.85 to 1.3, 4000x1000 1.0 to 1.15; with one group 1.0 to 1.1;
