@@ -73,7 +73,11 @@ template <class T, int U>
 void check_floating() {
     using P = pack<T, U>;
     CHECK(agrees<T, U>([](P a, P b) { return a / b; }, [](T a, T b) { return a / b; }));
-    CHECK(agrees<T, U>([](P a, P) { return sqrt(a); }, [](T a, T) { return std::sqrt(a); }));
+    auto const root = [](T a, T) { return std::sqrt(a); };
+    CHECK(agrees<T, U>([](P a, P) { return sqrt(a); }, root));
+    CHECK(agrees<T, U>([](P a, P) { return simd::sqrt_in_turns<0>(a); }, root));
+    CHECK(agrees<T, U>([](P a, P) { return simd::sqrt_in_turns<1>(a); }, root));
+    CHECK(agrees<T, U>([](P a, P) { return simd::sqrt_in_turns<2>(a); }, root));
     CHECK(agrees<T, U>([](P a, P) { return round_even(a); }, [](T a, T) { return std::nearbyint(a); }));
     CHECK(agrees<T, U>([](P a, P) { return floor(a); }, [](T a, T) { return std::floor(a); }));
     CHECK(agrees<T, U>([](P a, P) { return ceil(a); }, [](T a, T) { return std::ceil(a); }));
@@ -103,6 +107,46 @@ void check_floating() {
     }
     CHECK(halves);
     CHECK(scaled);
+}
+
+/// The number of `values` of which a root without the divider has other bits than that of the standard library.
+template <class T>
+int wrong_roots(std::vector<T> const& values) {
+    elements<T, 2> some;
+    std::size_t const size = some.value.size();
+    int wrong = 0;
+    for (std::size_t first = 0; first < values.size(); first += size) {
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(std::min(first, values.size() - size)), size,
+                    some.value.begin());
+        elements<T, 2> const roots(simd::sqrt_in_turns<0>(some.loaded()));
+        for (int i = 0; i < some.size; ++i) {
+            wrong += !identical(roots[i], std::sqrt(some[i]));
+        }
+    }
+    return wrong;
+}
+
+/// The doubles whose roots are nearest to the middle M + 1/2 of two neighbours, as integers: x 2^k = M^2 + M - j for
+/// small j, where M has 53 bits. Digit by digit j and one bit say which M that is.
+std::vector<double> hardest_roots() {
+    std::vector<double> values;
+    for (int const k : {52, 53, 54}) {
+        for (int j = -2000; j <= 2000; j += 2) {
+            for (std::uint64_t last_bit : {0u, 1u}) {
+                std::uint64_t m = last_bit;
+                for (int bit = 1; bit < k; ++bit) {
+                    m |= ((m * m + m - static_cast<std::uint64_t>(j)) >> bit & 1) << bit;
+                }
+                for (; m < std::uint64_t(1) << 53; m += std::uint64_t(1) << k) {
+                    double const x = std::ldexp(std::fma(double(m), double(m), double(m) - j), -k);
+                    if (m >= std::uint64_t(1) << 52 && x < 0x1p53) {
+                        values.push_back(std::ldexp(x, k % 2));
+                    }
+                }
+            }
+        }
+    }
+    return values;
 }
 
 /// Division and roots of what is the same in all lanes.
@@ -181,6 +225,33 @@ TEST_CASE_TEMPLATE("packs compute what loops compute", T, CALQUE_NUMBERS){CALQUE
 
 TEST_CASE_TEMPLATE("floating packs divide, round and scale exactly", T, float,
                    double){CALQUE_CHECK_SIZES(check_floating, T)}
+
+TEST_CASE("square roots of all significands of floats, and of every 4099th float, are rounded correctly") {
+    std::vector<float> values;
+    for (std::uint32_t bits = 0x3f800000; bits < 0x40800000; ++bits) { // from 1 to 4
+        values.push_back(simd::bits_as<float>(bits));
+    }
+    CHECK(wrong_roots(values) == 0);
+    values.clear();
+    for (std::uint64_t bits = 0; bits < std::uint64_t(1) << 32; bits += 4099) {
+        values.push_back(simd::bits_as<float>(static_cast<std::uint32_t>(bits)));
+    }
+    CHECK(wrong_roots(values) == 0);
+}
+
+TEST_CASE("square roots of doubles that are hard to round, tiny and huge are rounded correctly") {
+    std::vector<double> const hard = hardest_roots();
+    CHECK(hard.size() > 4000);
+    for (int const exponent : {0, 400, 900, -600, -950, -1020, -1100}) {
+        std::vector<double> values(hard);
+        for (double& x : values) {
+            x = std::ldexp(x, exponent);
+        }
+        CAPTURE(exponent);
+        CHECK(wrong_roots(values) == 0);
+    }
+    CHECK(wrong_roots(samples<double>(1'000'000, 7)) == 0);
+}
 
 TEST_CASE_TEMPLATE("what is the same in all lanes is divided, and its roots are taken, in fewer", T, float, double) {
     check_uniform<T>();

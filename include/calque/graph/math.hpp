@@ -90,6 +90,10 @@ V pow(V x, V y);
 template <class V>
 V sqrt(V x);
 
+/// The same, `OfFour` of four packs by the divider: faster where that has more to do than the rest.
+template <int OfFour, class V>
+V sqrt_in_turns(V x);
+
 /// The cube root, negative of negative x.
 template <class V>
 V cbrt(V x);

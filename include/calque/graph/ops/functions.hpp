@@ -27,6 +27,10 @@ struct sqrt : floating_function {
     static CALQUE_INLINE V apply(V x) {
         return math::sqrt(x);
     }
+    template <int OfFour, class V>
+    static CALQUE_INLINE V apply_in_turns(V x) {
+        return math::sqrt_in_turns<OfFour>(x);
+    }
     static constexpr auto vjp(auto dy, auto /*x*/, auto y) { return dy * 0.5 / y; }
 };
 

@@ -290,12 +290,33 @@ CALQUE_INLINE pack<T, U> abs(pack<T, U> const& x) {
     CALQUE_INLINE pack<T, U> name(pack<T, U> const& x) {                                                               \
         return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA { return name(x.r[i]); });                         \
     }
-CALQUE_UNARY(sqrt)
 CALQUE_UNARY(round_even) // keeps the sign of a zero, as the next three do
 CALQUE_UNARY(floor)
 CALQUE_UNARY(ceil)
 CALQUE_UNARY(trunc)
 #undef CALQUE_UNARY
+
+/// The square root, correctly rounded: `OfFour` of four registers by the divider, and the others without it where there
+/// is a way to, so that the divider and the units that multiply work side by side. One register goes by the divider, as
+/// nothing may be left to do until its root is there.
+template <int OfFour, std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> sqrt_in_turns(pack<T, U> const& x) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
+        if constexpr (pack<T, U>::registers > 1 && requires { sqrt_by_steps(x.r[i]); }) {
+            bool const divides = OfFour == 2 ? i % 2 == 0 : i % 4 < OfFour;
+            if (!divides) {
+                return sqrt_by_steps(x.r[i]);
+            }
+        }
+        return sqrt(x.r[i]);
+    });
+}
+
+/// The same beside other work: for doubles the divider takes four times as long as multiplications do.
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> sqrt(pack<T, U> const& x) {
+    return sqrt_in_turns < sizeof(T) == 8 ? 2 : 4 > (x);
+}
 
 /// An estimate of 1 / sqrt(x), where there is an instruction for it.
 template <std::floating_point T, int U>

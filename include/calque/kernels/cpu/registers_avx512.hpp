@@ -37,6 +37,9 @@ inline constexpr int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 inline constexpr int up = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 inline constexpr int to_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
+// Of the classes of numbers that an instruction tells apart: +0, -0 and +infinity.
+inline constexpr int zero_or_infinity = 0x02 | 0x04 | 0x08;
+
 // Every lane. g++ 12 warns inside the unmasked intrinsics (bug 105593); the masked ones compile to the same.
 inline constexpr __mmask16 all16 = 0xffff;
 inline constexpr __mmask8 all8 = 0xff;

@@ -141,6 +141,27 @@ inline auto apply_called(V... x) {
     return Op::apply(x...);
 }
 
+/// How many of four roots of `T` the divider takes: beside light work no more than are ready when the others are.
+template <class Group, class T>
+inline constexpr int roots_by_divider = [] {
+    int roots = 0, divisions = 0, cost = 0;
+    for (int i = 0; i < Group::step_count; ++i) {
+        graph::step const& s = Group::steps()[i];
+        if (s.varies_along_columns) {
+            bool const is_root = s.op == graph::code_of<graph::ops::sqrt>;
+            bool const divides = !is_root && s.leaf < 0 && graph::info(s.op).uses_divider;
+            roots += is_root;
+            divisions += divides;
+            cost += is_root || divides ? 0 : cost_of_step(Group::steps(), i);
+        }
+    }
+    constexpr bool is_wide = sizeof(T) == 8;
+    constexpr int most = is_wide ? thresholds::cost_beside_a_wide_division : thresholds::cost_beside_a_division;
+    constexpr int half = is_wide ? 1 : 2; // wide ones take the divider twice as long
+    bool const is_light = cost <= (roots + divisions) * most;
+    return !is_light ? 2 * half : divisions > 0 ? 0 : half;
+}();
+
 /// Whether the operation of a step gets an input as a number instead of a pack.
 template <class Group, int Model>
 constexpr bool takes_number(int input) {
@@ -171,6 +192,8 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
         return Op::template apply_to<step_element<Group, Model>>(input(first));
     } else if constexpr (is_called<Group>(s) && s.input_count == 1) {
         return apply_called<Op>(input(first));
+    } else if constexpr (std::is_same_v<Op, graph::ops::sqrt>) {
+        return Op::template apply_in_turns<roots_by_divider<Group, step_element<Group, Model>>>(input(first));
     } else if constexpr (s.input_count == 1) {
         return Op::apply(input(first));
     } else if constexpr (is_called<Group>(s) && s.input_count == 2) {

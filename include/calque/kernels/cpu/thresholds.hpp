@@ -170,6 +170,15 @@ inline constexpr std::ptrdiff_t least_rows_of_a_copy = 6;
 inline constexpr int steps_with_inlined_functions = steps_with_unmasked_loop;
 inline constexpr int cost_of_a_function = 12;
 
+/// Up to so much other work for each root and division roots need not wait for the divider (registers_roots.hpp): of
+/// four floats two go by it, of doubles one, beside divisions none; beside more work four and two. Measured on an Intel
+/// Xeon, of the time by the divider alone: sqrt(a a + b b) 0.62, in double 0.42; a / (sqrt(v) + e) 0.58 and 0.42;
+/// sqrt(|a|) with 4 / 8 / 10 / 12 / 15 multiply-adds behind it 0.70 / 0.88 / 0.97 / 1.05 / 1.14 with half of the roots
+/// by the divider, in double with a quarter of them 0.48 / 0.61 / 0.68 / 0.76 / 0.85, with half of them 0.50 / 0.52 /
+/// 0.56 / 0.62 / 0.71.
+inline constexpr int cost_beside_a_division = 12;
+inline constexpr int cost_beside_a_wide_division = 8; // of doubles
+
 /// Elementwise work on so many rows of at most so many columns runs on as many rows at once as have about so many
 /// columns and end where a register does, or fewer, if what all of them read would take more than so many bytes then.
 /// Measured row by row, x*w+b and x+w over 1000 rows: 6 to 7 over 2 columns, 4.5 to 5 over 3, 2.6 to 2.9 over 8, 1.2 to
