@@ -205,14 +205,19 @@ constexpr expr<T> one_hot(X const& labels, axis_extent const& classes) {
 }
 
 /// The same, with as many classes as the last axis of `scores` has: also if only the call knows how many.
-template <element T = float, handle X, handle Scores>
-constexpr expr<T> one_hot(X const& labels, Scores const& scores) {
+///
+/// dtype: `T`, or else that of scores, float if those are not floating.
+template <class T = void, handle X, handle Scores>
+constexpr auto one_hot(X const& labels, Scores const& scores) {
+    using score = typename Scores::value_type;
+    using result =
+        std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<is_floating(dtype_of<score>), score, float>>;
     if (scores.rank() == 0) {
         graph::value const like = scores.value();
         like.owner->fail(graph::reason::rank_too_low, graph::code_of<graph::ops::iota>, &like.id, 1);
-        return expr<T>(graph::literal(like, T(0)), scores.shared());
+        return expr<result>(graph::literal(like, result(0)), scores.shared());
     }
-    return one_hot<T>(labels, scores.extent(-1));
+    return one_hot<result>(labels, scores.extent(-1));
 }
 
 } // namespace v0

@@ -114,6 +114,7 @@ private:
 
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping)
         : columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)),
+          is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
           end_of_overlapping_blocks_(end_of_overlapping) {}
 
     static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
@@ -436,6 +437,21 @@ private:
         return simd::width * sizeof(float) > 16 && !Broadcasts && only_moves<Phase>();
     }
 
+    /// Whether what it stores is of elements of 8 bytes.
+    template <int Phase>
+    static constexpr bool stores_wide() {
+        return sizeof(step_element<Group, program::template stores<Phase>.at[0]>) > sizeof(float);
+    }
+
+    /// From how many columns on it does.
+    template <int Phase>
+    static constexpr std::ptrdiff_t least_columns_of_aligned_rows() {
+        constexpr bool waits = simd::has_line_loads(dtype::float32) && simd::waits_for_lines_that_are_crossed;
+        return !waits                 ? thresholds::least_columns_of_aligned_rows
+               : stores_wide<Phase>() ? thresholds::least_columns_of_wide_rows_at_lines
+                                      : thresholds::least_columns_of_rows_at_lines;
+    }
+
     /// How many columns of a phase there are before what it stores is aligned.
     template <int Phase>
     static CALQUE_INLINE int count_unaligned(arguments const& row) {
@@ -460,20 +476,27 @@ private:
     }
 
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
-    template <int Phase>
+    template <int Phase, bool OneRow>
     static constexpr bool reduces_lines() {
+        constexpr bool may_gain =
+            OneRow || (simd::has_line_loads(dtype::float32) && simd::waits_for_lines_that_are_crossed);
         auto const& read = program::template reads<Phase>;
-        return prefetches(Phase) && !plan.counts[Phase] && !Broadcasts && program::template stores<Phase>.size == 0 &&
-               read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
+        return may_gain && prefetches(Phase) && !plan.counts[Phase] && !Broadcasts &&
+               program::template stores<Phase>.size == 0 && read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
     }
 
-    /// Whether a row is long enough for that, and not behind L2.
-    template <int Phase>
+    /// Whether a row is long enough for that, and not behind L2. Of many rows the first phase waits for what is behind
+    /// L1, and only where lines that are crossed take longer.
+    template <int Phase, bool OneRow>
     bool gains_from_reducing_lines() const {
+        constexpr bool has_line_loads = simd::has_line_loads(dtype::float32);
+        std::ptrdiff_t least = has_line_loads ? thresholds::least_bytes_reduced_in_lines
+                                              : thresholds::least_bytes_reduced_in_lines_by_memory;
+        if constexpr (!OneRow) {
+            least = Phase == 0 && is_behind_l1_ ? thresholds::least_bytes_of_rows_reduced_in_lines
+                                                : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
+        }
         using T = step_element<Group, program::template reads<Phase>.at[0]>;
-        constexpr std::ptrdiff_t least = simd::has_line_loads(dtype::float32)
-                                             ? thresholds::least_bytes_reduced_in_lines
-                                             : thresholds::least_bytes_reduced_in_lines_by_memory;
         return columns_ >= least / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
     }
 
@@ -689,18 +712,19 @@ private:
             }
         }
         if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
-            constexpr int stored = program::template stores<Phase>.at[0];
-            constexpr bool is_narrow = sizeof(step_element<Group, stored>) <= sizeof(float);
             constexpr bool pays_behind_l2 = simd::has_line_loads(dtype::float32); // else before it
-            bool const pays = is_narrow || waits_for_memory_ == pays_behind_l2;
-            if (columns_ >= thresholds::least_columns_of_aligned_rows && pays) {
+            constexpr bool pays_anywhere =
+                !stores_wide<Phase>() || (pays_behind_l2 && simd::waits_for_lines_that_are_crossed);
+            bool const pays = pays_anywhere || waits_for_memory_ == pays_behind_l2;
+            if (columns_ >= least_columns_of_aligned_rows<Phase>() && pays) {
                 begin = run_unaligned<Phase>(row);
             }
         }
-        if constexpr (OneRow && reduces_lines<Phase>()) {
+        if constexpr (reduces_lines<Phase, OneRow>()) {
             auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
-            if (gains_from_reducing_lines<Phase>() && (into_line != 0 || gains_from_other_lines<Phase>(row, 0))) {
+            if (gains_from_reducing_lines<Phase, OneRow>() &&
+                (into_line != 0 || gains_from_other_lines<Phase>(row, 0))) {
                 return reduce_lines<Phase>(wide, row, into_line);
             }
         }
@@ -819,9 +843,16 @@ private:
     template <int Phase>
     static constexpr bool runs_by_registers(std::ptrdiff_t columns) {
         constexpr int U = groups_of_phase(Phase);
-        constexpr bool may = simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
-                             plan.cost[Phase] <= thresholds::light_phase;
-        return may && columns < thresholds::least_columns_of_blocks_and_rest && columns % (U * simd::width) != 0;
+        if constexpr (simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
+                      plan.cost[Phase] <= thresholds::light_phase) {
+            constexpr std::ptrdiff_t least_at_lines = aligns_stores_of_rows<Phase>()
+                                                          ? least_columns_of_aligned_rows<Phase>()
+                                                          : thresholds::least_columns_of_blocks_and_rest;
+            constexpr std::ptrdiff_t least = std::min(least_at_lines, thresholds::least_columns_of_blocks_and_rest);
+            return columns < least && columns % (U * simd::width) != 0;
+        } else {
+            return false;
+        }
     }
 
     /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light
@@ -1152,6 +1183,7 @@ private:
 
     std::ptrdiff_t const columns_;
     bool const waits_for_memory_;
+    bool const is_behind_l1_;
     std::ptrdiff_t const end_of_overlapping_blocks_;
     row_registers row_;
 };

@@ -140,7 +140,7 @@ CALQUE_NOINLINE inline std::ptrdiff_t join_rows(joined_array const* arrays, int 
     if (at_once == 0 || (once_bytes != 0 && !places.fill(at_once, columns, once_bytes))) {
         return 0;
     }
-    if (once_bytes != 0 || at_once * columns % simd::width != 0) {
+    if (once_bytes != 0 || at_once * columns % lanes != 0) {
         form.before = 0;
     }
     std::ptrdiff_t const joined = count_joined(rows, columns, at_once, form.before);

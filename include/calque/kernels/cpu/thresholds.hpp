@@ -79,6 +79,14 @@ inline constexpr std::ptrdiff_t most_columns_in_lines = 128 * 1024;
 /// L2 0.85 to 1.15. AVX2: 1.2 to 1.3 over 513, 1.15 to 1.25 over 777, 0.9 to 1.5 over 1000, in double 1.1 to 1.25 over
 /// 513 and 777, 1.0 over 1000; below 400 columns 0.93 to 1.15; SSE 0.9 to 1.0.
 inline constexpr std::ptrdiff_t least_columns_of_aligned_rows = 512;
+/// The same with AVX-512 where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed): blocks and
+/// what they leave then, not register by register. Measured register by register from anywhere on an Intel Xeon, in 40,
+/// 250 and 1000 KB: x+k, k a column, 1.05 to 1.15 over 65 to 500 columns, in double 1.6 to 1.85; max(x*w+b, 0) 1.1 to
+/// 1.25 over 127 to 333 (joined rows); doubles over 600 to 2000, by blocks from anywhere, x+w 1.1 to 1.35, x+k 1.0 to
+/// 1.13; 20 and 90 rows of 65 to 300 in L1 1.05 to 1.4, in double 1.05 to 2. Over 24 to 60 0.7 to 1.0, in double over
+/// 17 to 33 0.7 to 1.35.
+inline constexpr std::ptrdiff_t least_columns_of_rows_at_lines = 64;
+inline constexpr std::ptrdiff_t least_columns_of_wide_rows_at_lines = 40; // of elements of 8 bytes
 /// Of light elementwise work over many rows of fewer columns than this, AVX-512 runs register by register where blocks
 /// of four groups would leave some. Measured with blocks, in 10, 40 and 240 KB of floats, 20, 80 and 480 of doubles:
 /// x*k, k a column, max(x*w+k, 0), x*k+y over 48 to 511 columns 1.0 to 1.3 (1.45 over 127), where(x>k, x*x, x-k) 1.0
@@ -115,6 +123,15 @@ inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 2 * kibibytes;
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
+/// Each of many rows, where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed), from so many
+/// bytes on if all of them are behind L1; what L1 has, or an earlier phase read, from so many on. Measured on an Intel
+/// Xeon beside loads across lines, AVX-512: over 200 KB of floats sums of rows 0.8 of 200 columns, 0.75 of 300, 0.65 of
+/// 500, 0.55 of 1000 and more, maxima 1.0, 0.88, 0.65 and 0.55, sums of products 0.8, 0.78, 0.65 and 0.6, deviations in
+/// two phases 0.97 of 333, 0.85 of 600, 0.75 of 1000; over 24 KB sums 1.37 of 300, 1.02 to 1.08 of 500, 0.88 of 1000,
+/// 0.74 of 4000, maxima 1.34, 1.2, 1.0 and 0.87. On an AMD Zen 5 0.9 to 1.5.
+inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines = 1280;
+inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines_in_l1 = 4 * kibibytes;
+inline constexpr std::ptrdiff_t most_bytes_in_l1 = 40 * kibibytes;
 /// Without AVX-512, where all of a reduction's totals change lanes by way of memory. Measured without, AVX2: sums of
 /// 6000 doubles and of their products 1.4.
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_by_memory = 24 * kibibytes;
