@@ -50,6 +50,14 @@ inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<
 inline constexpr auto column_deviations = [](auto x, auto w, auto u, auto k) {
     return std::tuple{calque::sum<0>((x - w) * (x - w)), calque::max<0>(x * w), calque::sum<0>((x * u + w) * (k + k))};
 };
+inline constexpr auto row_sums = [](auto x, auto y) {
+    return std::tuple{calque::sum<1>(x * y), calque::max<1>(x), calque::mean<1>(y)};
+};
+inline constexpr auto row_deviations = [](auto x) {
+    return calque::mean<1>(square(x - calque::mean<1>(x, calque::keepdims)));
+};
+inline constexpr auto plus_row = [](auto x, auto w) { return x + w; };
+inline constexpr auto positive = [](auto x, auto w, auto k) { return maximum(x * w + k, 0); };
 
 /// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
 template <class T>
@@ -220,6 +228,84 @@ TEST_CASE("sums of several arrays that begin anywhere have the same bits") {
         check_places<double>(spread, n);
         check_places<float, float>(farthest, n);
         check_places<double, double>(farthest, n);
+    }
+}
+
+TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, float, double) {
+    auto const sums_of = calque::function(row_sums);
+    auto const deviations_of = calque::function(row_deviations);
+    std::array<std::size_t, 2> const shapes[] = {{130, 159}, {130, 160}, {70, 319},  {70, 320}, {60, 333},
+                                                 {13, 1000}, {5, 1025},  {25, 1025}, {3, 2049}};
+    for (auto const& shape : shapes) {
+        std::size_t const columns = shape[1], n = shape[0] * columns;
+        placed<T> const x(n, 0, 1), y(n, 0, 2);
+        CAPTURE(n);
+        CAPTURE(columns);
+        tests::closeness const close{8, 4. * static_cast<double>(columns)};
+        tests::check_fused(row_sums, close, xtensor<T, 2>(x.rows(columns)), xtensor<T, 2>(y.rows(columns)));
+        tests::check_fused(row_deviations, close, xtensor<T, 2>(x.rows(columns)));
+        auto const expected = sums_of(x.rows(columns), y.rows(columns));
+        auto const expected_deviations = deviations_of(x.rows(columns));
+        for (std::size_t k = 1; k < 64 / sizeof(T); k += 2) {
+            CAPTURE(k);
+            placed<T> const here(n, k, 1), there(n, (3 * k) % 16, 2);
+            CHECK(sums_of(here.rows(columns), there.rows(columns)) == expected);
+            CHECK(deviations_of(here.rows(columns)) == expected_deviations);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("NaN anywhere in a row that begins anywhere", T, float, double) {
+    auto const f = calque::function(row_sums);
+    std::size_t const rows = 40, columns = 523;
+    placed<T> const x(rows * columns, 3, 1), y(rows * columns, 6, 2);
+    auto const greatest = std::get<1>(f(x.rows(columns), y.rows(columns)));
+    bool are_right = true;
+    for (std::size_t i = 0; i < columns; ++i) { // another row each time
+        std::size_t const row = i % rows;
+        T& element = x.view()[row * columns + i];
+        T const before = std::exchange(element, std::numeric_limits<T>::quiet_NaN());
+        auto const [sums_now, greatest_now, means_now] = f(x.rows(columns), y.rows(columns));
+        for (std::size_t r = 0; r < rows; ++r) {
+            are_right &= std::isnan(sums_now(r)) == (r == row) && !std::isnan(means_now(r));
+            are_right &= r == row ? std::isnan(greatest_now(r)) : greatest_now(r) == greatest(r);
+        }
+        element = before;
+    }
+    CHECK(are_right);
+}
+
+TEST_CASE_TEMPLATE("rows are stored anywhere, and nothing beside them", T, float, double) {
+    auto const plus = calque::function(plus_row);
+    auto const positive_of = calque::function(positive);
+    for (std::size_t const rows : {12u, 50u, 97u}) {
+        for (std::size_t const columns : {17u, 31u, 33u, 39u, 40u, 41u, 63u, 64u, 65u, 100u, 255u, 257u, 513u}) {
+            std::size_t const n = rows * columns;
+            tests::check_fused(positive, tests::equal_bits, tests::noise<T, 2>({rows, columns}, 1),
+                               tests::noise<T, 1>({columns}, 2), tests::noise<T, 2>({rows, 1}, 3));
+            for (std::size_t k = 0; k < 64 / sizeof(T); k += 3) {
+                CAPTURE(rows);
+                CAPTURE(columns);
+                CAPTURE(k);
+                placed<T> const x(n, (5 * k) % 16, 1), w(columns, 3, 2), factors(rows, 1, 3);
+                placed<T> const memory(n + 64, k, 4);
+                auto out = xt::adapt(memory.view().data() + 32, n, xt::no_ownership(), std::array{rows, columns});
+                auto const is_untouched = [&] {
+                    xtensor<T, 1> const now = memory.copy(), before = placed<T>(n + 64, k, 4).copy();
+                    return std::equal(now.begin(), now.begin() + 32, before.begin()) &&
+                           std::equal(now.end() - 32, now.end(), before.end() - 32);
+                };
+                xtensor<T, 2> const matrix = x.rows(columns), column = factors.rows(1);
+                plus.into(out, x.rows(columns), w.view());
+                CHECK(out == xtensor<T, 2>(matrix + w.copy()));
+                plus.into(out, x.rows(columns), calque::with_shape<calque::dyn, 1>(factors.rows(1)));
+                CHECK(out == xtensor<T, 2>(matrix + column));
+                CHECK(is_untouched());
+                positive_of.into(out, x.rows(columns), w.view(), calque::with_shape<calque::dyn, 1>(factors.rows(1)));
+                CHECK(out == positive_of(matrix, w.copy(), column));
+                CHECK(is_untouched());
+            }
+        }
     }
 }
 
