@@ -11,10 +11,10 @@ namespace calque {
 inline namespace v0 {
 namespace simd {
 
-/// sqrt(x), correctly rounded: from an estimate of 1 / sqrt(x) to 14 bits by Goldschmidt's steps to `root` and
-/// `slope` = 1 / (2 root), each to about an ulp, then by what is left of x, which a multiply-add finds exactly. (Markstein,
-/// "Computation of elementary functions on the IBM RISC System/6000", 1990. Checked of all floats, and of the doubles
-/// whose roots are nearest to the middle of two; the rest is farther from there than the last step's error.)
+/// sqrt(x), correctly rounded: from an estimate of 1 / sqrt(x) to 14 bits by Goldschmidt's steps to `root` and `slope`
+/// = 1 / (2 root), each to about an ulp, then by what is left of x, which a multiply-add finds exactly. (P. Markstein,
+/// "Computation of elementary functions on the IBM RISC System/6000 processor", 1990. Checked of all floats, and of the
+/// doubles whose roots are nearest to the middle of two: of others the last step's error is less than what is between.)
 ///
 /// What is left of a tiny x would not be a normal number: such x are scaled. Zeros and infinity are their own roots.
 CALQUE_INLINE __m512 sqrt_by_steps(__m512 x) {
