@@ -145,6 +145,11 @@ static_assert(std::is_same_v<output_t<decltype(halves), spec<float, dim("n"), 6>
 inline constexpr auto classes = [](auto x, auto labels) { return x * calque::one_hot(labels, x.extent(-1)); };
 static_assert(
     std::is_same_v<output_t<decltype(classes), spec<float, dyn, dyn>, spec<int, dyn>>, spec<float, dyn, dyn>>);
+inline constexpr auto classes_of_scores = [](auto x, auto labels) { return calque::one_hot(labels, x); };
+static_assert(std::is_same_v<output_t<decltype(classes_of_scores), spec<double, dyn, dyn>, spec<int, dyn>>,
+                             spec<double, dyn, dyn>>);
+static_assert(
+    std::is_same_v<output_t<decltype(classes_of_scores), spec<int, dyn, dyn>, spec<int, dyn>>, spec<float, dyn, dyn>>);
 inline constexpr auto what_is_known = [](auto x, auto y) {
     return x.extent(0) == dyn && x.extent(1) == 3 && x.extent(1) == x.extent(-1) && y.extent(0) == y.extent(0) ? x
                                                                                                                : x + 1;

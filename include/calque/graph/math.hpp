@@ -90,7 +90,7 @@ V pow(V x, V y);
 template <class V>
 V sqrt(V x);
 
-/// The same, `OfFour` of four packs by the divider: faster where that has more to do than the rest.
+/// The same, `OfFour` of four registers by the divider, so that it and other units work side by side.
 template <int OfFour, class V>
 V sqrt_in_turns(V x);
 

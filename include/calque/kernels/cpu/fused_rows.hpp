@@ -446,10 +446,9 @@ private:
     /// From how many columns on it does.
     template <int Phase>
     static constexpr std::ptrdiff_t least_columns_of_aligned_rows() {
-        constexpr bool waits = simd::has_line_loads(dtype::float32) && simd::waits_for_lines_that_are_crossed;
-        return !waits                 ? thresholds::least_columns_of_aligned_rows
-               : stores_wide<Phase>() ? thresholds::least_columns_of_wide_rows_at_lines
-                                      : thresholds::least_columns_of_rows_at_lines;
+        return !simd::waits_for_lines_that_are_crossed ? thresholds::least_columns_of_aligned_rows
+               : stores_wide<Phase>()                  ? thresholds::least_columns_of_wide_rows_at_lines
+                                                       : thresholds::least_columns_of_rows_at_lines;
     }
 
     /// How many columns of a phase there are before what it stores is aligned.
@@ -478,11 +477,10 @@ private:
     /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
     template <int Phase, bool OneRow>
     static constexpr bool reduces_lines() {
-        constexpr bool may_gain =
-            OneRow || (simd::has_line_loads(dtype::float32) && simd::waits_for_lines_that_are_crossed);
         auto const& read = program::template reads<Phase>;
-        return may_gain && prefetches(Phase) && !plan.counts[Phase] && !Broadcasts &&
-               program::template stores<Phase>.size == 0 && read.size != 0 && Group::steps()[read.at[0]].leaf >= 0;
+        return (OneRow || simd::waits_for_lines_that_are_crossed) && prefetches(Phase) && !plan.counts[Phase] &&
+               !Broadcasts && program::template stores<Phase>.size == 0 && read.size != 0 &&
+               Group::steps()[read.at[0]].leaf >= 0;
     }
 
     /// Whether a row is long enough for that, and not behind L2. Of many rows the first phase waits for what is behind
@@ -712,9 +710,8 @@ private:
             }
         }
         if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
+            constexpr bool pays_anywhere = !stores_wide<Phase>() || simd::waits_for_lines_that_are_crossed;
             constexpr bool pays_behind_l2 = simd::has_line_loads(dtype::float32); // else before it
-            constexpr bool pays_anywhere =
-                !stores_wide<Phase>() || (pays_behind_l2 && simd::waits_for_lines_that_are_crossed);
             bool const pays = pays_anywhere || waits_for_memory_ == pays_behind_l2;
             if (columns_ >= least_columns_of_aligned_rows<Phase>() && pays) {
                 begin = run_unaligned<Phase>(row);
@@ -838,21 +835,24 @@ private:
         return plan.reduces[phase] && columns < thresholds::least_blocks_folded * block;
     }
 
+    /// From how many columns on blocks are worth it, though they leave some: sooner where they store at lines.
+    template <int Phase>
+    static constexpr std::ptrdiff_t least_columns_of_blocks_and_rest() {
+        if constexpr (simd::waits_for_lines_that_are_crossed && aligns_stores_of_rows<Phase>()) {
+            return least_columns_of_aligned_rows<Phase>();
+        } else {
+            return thresholds::least_columns_of_blocks_and_rest;
+        }
+    }
+
     /// Whether one of many rows runs register by register, though its columns fill a block: light elementwise work, of
     /// which blocks would leave some.
     template <int Phase>
     static constexpr bool runs_by_registers(std::ptrdiff_t columns) {
         constexpr int U = groups_of_phase(Phase);
-        if constexpr (simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
-                      plan.cost[Phase] <= thresholds::light_phase) {
-            constexpr std::ptrdiff_t least_at_lines = aligns_stores_of_rows<Phase>()
-                                                          ? least_columns_of_aligned_rows<Phase>()
-                                                          : thresholds::least_columns_of_blocks_and_rest;
-            constexpr std::ptrdiff_t least = std::min(least_at_lines, thresholds::least_columns_of_blocks_and_rest);
-            return columns < least && columns % (U * simd::width) != 0;
-        } else {
-            return false;
-        }
+        constexpr bool may = simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
+                             plan.cost[Phase] <= thresholds::light_phase;
+        return may && columns < least_columns_of_blocks_and_rest<Phase>() && columns % (U * simd::width) != 0;
     }
 
     /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light

@@ -312,10 +312,14 @@ CALQUE_INLINE pack<T, U> sqrt_in_turns(pack<T, U> const& x) {
     });
 }
 
-/// The same beside other work: for doubles the divider takes four times as long as multiplications do.
+/// How many of four registers the divider takes beside other work: doubles keep it for twice as long.
+template <std::floating_point T>
+inline constexpr int roots_by_divider = sizeof(T) == 8 ? 2 : 4;
+
+/// The square root, beside other work.
 template <std::floating_point T, int U>
 CALQUE_INLINE pack<T, U> sqrt(pack<T, U> const& x) {
-    return sqrt_in_turns < sizeof(T) == 8 ? 2 : 4 > (x);
+    return sqrt_in_turns<roots_by_divider<T>>(x);
 }
 
 /// An estimate of 1 / sqrt(x), where there is an instruction for it.

@@ -37,14 +37,6 @@ inline constexpr bool has_streams = true;
 inline constexpr bool has_streams = false;
 #endif
 
-/// Whether loads across cache lines take L2 twice as long as others. They do on processors of Intel, not on those of
-/// AMD, which compilers name by an instruction set that no other has.
-#if defined(__SSE4A__)
-inline constexpr bool waits_for_lines_that_are_crossed = false;
-#else
-inline constexpr bool waits_for_lines_that_are_crossed = true;
-#endif
-
 /// Whether an instruction or three do what `lookup` does for two registers of `T`.
 #if defined(__AVX512F__)
 template <class T>

@@ -157,9 +157,9 @@ inline constexpr int roots_by_divider = [] {
     }
     constexpr bool is_wide = sizeof(T) == 8;
     constexpr int most = is_wide ? thresholds::cost_beside_a_wide_division : thresholds::cost_beside_a_division;
-    constexpr int half = is_wide ? 1 : 2; // wide ones take the divider twice as long
+    constexpr int beside_other_work = simd::roots_by_divider<T>;
     bool const is_light = cost <= (roots + divisions) * most;
-    return !is_light ? 2 * half : divisions > 0 ? 0 : half;
+    return !is_light ? beside_other_work : divisions > 0 ? 0 : beside_other_work / 2;
 }();
 
 /// Whether the operation of a step gets an input as a number instead of a pack.
