@@ -50,6 +50,11 @@ inline constexpr auto column_products = [](auto x, auto y) { return calque::sum<
 inline constexpr auto column_deviations = [](auto x, auto w, auto u, auto k) {
     return std::tuple{calque::sum<0>((x - w) * (x - w)), calque::max<0>(x * w), calque::sum<0>((x * u + w) * (k + k))};
 };
+inline constexpr auto column_maxima = [](auto x) { return calque::max<0>(x); };
+inline constexpr auto column_distances = [](auto x, auto w) { return calque::sum<0>(abs(x - w)); };
+inline constexpr auto column_moments = [](auto x, auto y) {
+    return std::tuple{calque::sum<0>(x), calque::sum<0>(x * y)};
+};
 inline constexpr auto row_sums = [](auto x, auto y) {
     return std::tuple{calque::sum<1>(x * y), calque::max<1>(x), calque::mean<1>(y)};
 };
@@ -362,9 +367,50 @@ TEST_CASE_TEMPLATE("columns of matrices that begin anywhere have the same bits",
     }
 }
 
+TEST_CASE_TEMPLATE("columns of large matrices that begin anywhere have the same bits", T, float, double, std::int32_t) {
+    auto const sums_of = calque::function(column_sums);
+    auto const maxima_of = calque::function(column_maxima);
+    auto const products_of = calque::function(column_products);
+    auto const distances_of = calque::function(column_distances);
+    auto const moments_of = calque::function(column_moments);
+    std::array<std::size_t, 2> const shapes[] = {{150, 127}, {150, 128}, {150, 129}, {401, 144}, {90, 208}, {70, 257},
+                                                 {61, 333},  {23, 1000}, {19, 1024}, {9, 2064},  {5, 8209}};
+    for (auto const& shape : shapes) {
+        std::size_t const columns = shape[1], n = shape[0] * columns;
+        CAPTURE(n);
+        CAPTURE(columns);
+        tests::closeness const close{8, 4. * static_cast<double>(shape[0])};
+        placed<T> const x(n, 0, 1), y(n, 0, 2), w(columns, 3, 5);
+        placed<std::int32_t> const integers(n, 0, 6);
+        xtensor<T, 2> const a = x.rows(columns), b = y.rows(columns);
+        tests::check_fused(column_maxima, tests::equal_bits, a);
+        tests::check_fused(column_products, close, a, b);
+        tests::check_fused(column_distances, close, a, w.copy());
+        tests::check_fused(column_moments, close, a, b);
+        auto const expected = sums_of(a);
+        auto const expected_of_integers = sums_of(integers.rows(columns));
+        auto const expected_maxima = maxima_of(a);
+        auto const expected_products = products_of(a, b);
+        auto const expected_distances = distances_of(a, w.view());
+        auto const expected_moments = moments_of(a, b);
+        for (std::size_t k = 0; k < 64 / sizeof(T); k += 3) {
+            CAPTURE(k);
+            placed<T> const here(n, k, 1), there(n, 5 * k % (64 / sizeof(T)), 2);
+            placed<std::int32_t> const integers_here(n, k, 6);
+            CHECK(sums_of(here.rows(columns)) == expected);
+            CHECK(sums_of(integers_here.rows(columns)) == expected_of_integers);
+            CHECK(maxima_of(here.rows(columns)) == expected_maxima);
+            CHECK(products_of(here.rows(columns), there.rows(columns)) == expected_products);
+            CHECK(distances_of(here.rows(columns), w.view()) == expected_distances);
+            CHECK(moments_of(here.rows(columns), there.rows(columns)) == expected_moments);
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("NaN anywhere in a matrix that begins anywhere", T, float, double) {
     auto const f = calque::function(column_extremes);
-    for (std::size_t const columns : {8u, 17u, 33u, 48u}) {
+    auto const maxima_of = calque::function(column_maxima);
+    for (std::size_t const columns : {8u, 17u, 33u, 48u, 145u}) {
         for (std::size_t const place : {0u, 1u, 7u}) {
             std::size_t const n = 150 * columns;
             placed<T> const x(n, place, 1);
@@ -373,10 +419,12 @@ TEST_CASE_TEMPLATE("NaN anywhere in a matrix that begins anywhere", T, float, do
             for (std::size_t i = 0; i < n; ++i) {
                 T const element = std::exchange(x.view()[i], std::numeric_limits<T>::quiet_NaN());
                 auto const [greatest_now, least_now] = f(x.rows(columns));
+                auto const maxima = maxima_of(x.rows(columns));
                 for (std::size_t j = 0; j < columns; ++j) {
                     bool const is_here = j == i % columns;
                     are_right &= is_here ? std::isnan(greatest_now(j)) && std::isnan(least_now(j))
                                          : greatest_now(j) == greatest(j) && least_now(j) == least(j);
+                    are_right &= is_here ? std::isnan(maxima(j)) : maxima(j) == greatest(j);
                 }
                 x.view()[i] = element;
             }

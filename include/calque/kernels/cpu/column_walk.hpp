@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/loaded_once.hpp>
+#include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/phases.hpp>
 #include <calque/kernels/cpu/registers_of_steps.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
@@ -46,6 +47,31 @@ protected:
                                               ? thresholds::groups_of_crowded_folds_at_once
                                               : thresholds::groups_at_once;
 
+    static constexpr auto matrices = list_steps<step_count>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns;
+    });
+
+    /// Whether matrices may be read in whole lines: where lines that are crossed take longer.
+    static constexpr bool may_be_in_lines = [] {
+        bool suits = simd::waits_for_lines_that_are_crossed && !Broadcasts;
+        for (int k = 0; k < matrices.size; ++k) {
+            suits &= simd::has_line_loads(Group::steps()[matrices.at[k]].type);
+        }
+        return suits;
+    }();
+
+    /// Whether some rows of matrices begin within a line.
+    static CALQUE_INLINE bool crosses_lines(arguments const& a) {
+        bool crosses = false;
+        unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, matrices.at[k]>;
+            auto const* const begin = static_cast<type_of<s.type> const*>(a.leaves[s.leaf]);
+            crosses |= simd::place_in_line(begin) != 0 || simd::place_in_line(begin + a.leaf_row_strides[s.leaf]) != 0;
+        });
+        return crosses;
+    }
+
     /// A block from memory.
     template <bool Masked, int U, class E>
     static CALQUE_INLINE simd::pack<E, U> load(E const* p, int n) {
@@ -57,8 +83,8 @@ protected:
     }
 
     /// Computes what does not vary along the columns, and a block of row `i`: the columns from `j` on, `n` of them if
-    /// masked.
-    template <bool Masked, int U>
+    /// masked. `InLines`: matrices are loaded in whole lines; a group before the block and behind it is the row's, too.
+    template <bool Masked, bool InLines = false, int U>
     CALQUE_INLINE void compute_columns(step_registers<Group, U>& column, step_registers<Group, 1>& row,
                                        std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         unroll_steps<0, row_values<false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
@@ -67,14 +93,14 @@ protected:
         });
         compute_row_values<true>(row, i);
         unroll_models<work>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
-            column.template at<model>(step) = compute<model, Masked>(column, row, step, i, j, n);
+            column.template at<model>(step) = compute<model, Masked, InLines>(column, row, step, i, j, n);
         });
     }
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
 
 private:
-    template <int Model, bool Masked, int U>
+    template <int Model, bool Masked, bool InLines, int U>
     CALQUE_INLINE auto compute(step_registers<Group, U>& column, step_registers<Group, 1>& row, int step,
                                std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         constexpr graph::step s = step_v<Group, Model>;
@@ -87,6 +113,9 @@ private:
                 if (a_.has_one_element(index)) { // always or never: a branch that is foreseen costs little
                     return simd::pack<E, U>(*from);
                 }
+            }
+            if constexpr (InLines && s.varies_along_rows) {
+                return simd::load_lines<E, U>(from + j, simd::line_offset(from)); // blocks are whole lines
             }
             auto const loaded = load<Masked, U>(from + j, n);
             return loads_once && uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;

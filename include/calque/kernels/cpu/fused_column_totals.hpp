@@ -18,6 +18,7 @@ namespace kernels {
 template <class Group, bool Broadcasts = false>
 class fused_column_totals : column_walk<Group, Broadcasts> {
     using walk = column_walk<Group, Broadcasts>;
+    using walk::matrices;
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -48,15 +49,28 @@ private:
     }();
 
     /// Whether rows may be streams, which processors see ahead: little work on several matrices.
-    static constexpr bool may_be_streams = [] {
-        int matrices = 0;
-        for (int i = 0; i < Group::step_count; ++i) {
-            graph::step const& s = Group::steps()[i];
-            matrices += s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns ? 1 : 0;
-        }
-        return walk::is_light() && matrices > 1;
-    }();
+    static constexpr bool may_be_streams = walk::is_light() && matrices.size > 1;
+    static constexpr int at_once = thresholds::streams_at_once;
     static constexpr int groups_of_streams = std::min(groups_at_once, thresholds::groups_of_streams_of_several_folds);
+
+    /// Whether matrices may be read in whole lines: for sums that wait for their loads.
+    static constexpr bool may_be_in_lines = [] {
+        bool are_sums = walk::may_be_in_lines;
+        for (int k = 0; k < reductions.size; ++k) {
+            are_sums &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
+        }
+        return are_sums && walk::cost() + reductions.size <= thresholds::cost_of_sums_in_lines;
+    }();
+
+    /// Whether they should be: L1 does not have them, and rows cross lines.
+    static CALQUE_INLINE bool gains_from_lines(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        std::ptrdiff_t bytes = 0;
+        for (int k = 0; k < matrices.size; ++k) {
+            bytes += rows * columns * static_cast<std::ptrdiff_t>(size_of(Group::steps()[matrices.at[k]].type));
+        }
+        return columns >= thresholds::least_columns_of_streams_in_lines && bytes > thresholds::most_bytes_in_l1 &&
+               walk::crosses_lines(a);
+    }
 
     using walk::walk;
 
@@ -110,46 +124,73 @@ private:
     static CALQUE_NOINLINE void fold_pieces(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                             std::ptrdiff_t columns) {
         fused_column_totals kernel(a);
+        bool const in_lines = may_be_in_lines && gains_from_lines(a, end - first, columns);
         std::ptrdiff_t i = first;
         if constexpr (may_be_streams) {
             if (columns >= thresholds::least_columns_of_streams) {
                 kernel.template fold_rows<1, true>(i, i, 0, columns);
-                i = kernel.fold_streams(i, end, columns);
+                i = kernel.fold_streams(i, end, columns, in_lines);
             }
         }
         if (i == first) { // also if there are no rows, whose totals are the identity
             i = std::min(first + thresholds::rows_at_once, end);
-            kernel.template fold_rows<groups_at_once, true>(first, i, 0, columns);
+            kernel.template fold_rows<groups_at_once, true>(first, i, 0, columns, in_lines);
         }
         for (std::ptrdiff_t next; i < end; i = next) {
             next = std::min(i + thresholds::rows_at_once, end);
-            kernel.template fold_rows<groups_at_once, false>(i, next, 0, columns);
+            kernel.template fold_rows<groups_at_once, false>(i, next, 0, columns, in_lines);
         }
     }
 
     /// A few rows beside each other along all columns, as long as there are so many. Returns the first that remains.
-    CALQUE_INLINE std::ptrdiff_t fold_streams(std::ptrdiff_t i, std::ptrdiff_t end, std::ptrdiff_t columns) {
-        constexpr int at_once = thresholds::streams_at_once;
+    CALQUE_INLINE std::ptrdiff_t fold_streams(std::ptrdiff_t i, std::ptrdiff_t end, std::ptrdiff_t columns,
+                                              bool in_lines) {
         constexpr std::ptrdiff_t block = groups_of_streams * simd::width;
         std::ptrdiff_t const first = i, whole = columns / block * block;
         for (; i + at_once <= end; i += at_once) {
-            for (std::ptrdiff_t j = 0; j < whole; j += block) {
-                step_registers<Group, groups_of_streams> folded;
-                fold_row<false>(folded, i, j, 0, [](auto, auto const& x) CALQUE_INLINE_LAMBDA { return x; });
-                simd::unroll<at_once - 1>([&](auto r)
-                                              CALQUE_INLINE_LAMBDA { fold_row<false>(folded, i + r + 1, j, 0); });
-                add_to_totals<false, false>(folded, j, 0);
+            std::ptrdiff_t j = 0;
+            if constexpr (may_be_in_lines) {
+                if (in_lines) {
+                    fold_row_streams<1, false>(i, 0);
+                    for (j = simd::width; j + block + simd::width <= columns; j += block) {
+                        fold_row_streams<groups_of_streams, true>(i, j);
+                    }
+                    for (; j + simd::width <= whole; j += simd::width) {
+                        fold_row_streams<1, false>(i, j);
+                    }
+                }
+            }
+            for (; j < whole; j += block) {
+                fold_row_streams<groups_of_streams, false>(i, j);
             }
         }
         fold_rows<1, false>(first, i, whole, columns);
         return i;
     }
 
+    template <int U, bool InLines>
+    CALQUE_INLINE void fold_row_streams(std::ptrdiff_t i, std::ptrdiff_t j) {
+        step_registers<Group, U> folded;
+        fold_row<false, InLines>(folded, i, j, 0, [](auto, auto const& x) CALQUE_INLINE_LAMBDA { return x; });
+        simd::unroll<at_once - 1>([&](auto r)
+                                      CALQUE_INLINE_LAMBDA { fold_row<false, InLines>(folded, i + r + 1, j, 0); });
+        add_to_totals<false, false>(folded, j, 0);
+    }
+
     /// Rows [first, end), the columns from `j` on. `Begins`: the totals are not written yet.
     template <int U, bool Begins>
-    CALQUE_INLINE void fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns) {
+    CALQUE_INLINE void fold_rows(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns,
+                                 bool in_lines = false) {
         constexpr std::ptrdiff_t block = U * simd::width;
         if constexpr (U > 1) {
+            if constexpr (may_be_in_lines) {
+                if (in_lines) { // but for the first line and the last one, of which a row has a part
+                    fold_block<false, 1, Begins>(first, end, j, 0);
+                    for (j += simd::width; j + block + simd::width <= columns; j += block) {
+                        fold_block<false, U, Begins, true>(first, end, j, 0);
+                    }
+                }
+            }
             for (; j + block <= columns; j += block) {
                 fold_block<false, U, Begins>(first, end, j, 0);
             }
@@ -161,7 +202,7 @@ private:
     }
 
     /// The block of columns from `j` on, `n` of them if masked.
-    template <bool Masked, int U, bool Begins>
+    template <bool Masked, int U, bool Begins, bool InLines = false>
     CALQUE_INLINE void fold_block(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, int n) {
         step_registers<Group, U> folded;
         for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
@@ -170,26 +211,26 @@ private:
         });
         CALQUE_ROLLED
         for (std::ptrdiff_t i = first; i < end; ++i) {
-            fold_row<Masked>(folded, i, j, n);
+            fold_row<Masked, InLines>(folded, i, j, n);
         }
         add_to_totals<Masked, Begins>(folded, j, n);
     }
 
     /// Folds one row into what others have accumulated, or makes something of it: `f(step, x)`.
-    template <bool Masked, int U, class F>
+    template <bool Masked, bool InLines, int U, class F>
     CALQUE_INLINE void fold_row(step_registers<Group, U>& folded, std::ptrdiff_t i, std::ptrdiff_t j, int n, F f) {
         step_registers<Group, 1> row;
         step_registers<Group, U> column;
-        this->template compute_columns<Masked>(column, row, i, j, n);
+        this->template compute_columns<Masked, InLines>(column, row, i, j, n);
         for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
             using pack = simd::pack<step_element<Group, step>, U>;
             constexpr int reduced = step_v<Group, step>.inputs[0];
             folded.template at<step>() = f(step, pack(column_input<reduced>(column, row)));
         });
     }
-    template <bool Masked, int U>
+    template <bool Masked, bool InLines, int U>
     CALQUE_INLINE void fold_row(step_registers<Group, U>& folded, std::ptrdiff_t i, std::ptrdiff_t j, int n) {
-        fold_row<Masked>(folded, i, j, n, [&](auto step, auto const& x) CALQUE_INLINE_LAMBDA {
+        fold_row<Masked, InLines>(folded, i, j, n, [&](auto step, auto const& x) CALQUE_INLINE_LAMBDA {
             return step_op<Group, step>::combine(x, folded.template at<step>());
         });
     }

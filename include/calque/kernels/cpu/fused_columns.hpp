@@ -26,6 +26,8 @@ class fused_columns : column_walk<Group, Broadcasts> {
     using walk = column_walk<Group, Broadcasts>;
     using walk::cost;
     using walk::is_light;
+    using walk::matrices;
+    using walk::may_be_in_lines;
 
 public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
@@ -78,10 +80,6 @@ private:
     /// The columns of a walk down all rows that leaves a few to another.
     static constexpr std::ptrdiff_t most_at_once = in_registers + thresholds::groups_left_to_a_walk * simd::width;
 
-    static constexpr auto matrices = list_steps<reduction>([](int i) {
-        graph::step const& s = Group::steps()[i];
-        return s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns;
-    });
     static constexpr auto rows_for_all = list_steps<reduction>([](int i) {
         graph::step const& s = Group::steps()[i];
         return s.leaf >= 0 && !s.varies_along_rows && s.varies_along_columns;
@@ -104,11 +102,12 @@ private:
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
     static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        if (columns < thresholds::least_columns_of_streams) {
+        if (columns <
+            (may_be_in_lines ? thresholds::least_columns_of_streams_in_lines : thresholds::least_columns_of_streams)) {
             return false;
         }
         std::ptrdiff_t const row_bytes = bytes_of(1, columns);
-        bool const are_cheap = simd::register_count == 32 && Group::leaf_count == matrices.size;
+        bool const are_cheap = may_be_in_lines || (simd::register_count == 32 && Group::leaf_count == matrices.size);
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
                (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
@@ -292,29 +291,48 @@ private:
             fused_columns kernel(a);
             kernel.fold_groups(first, first, 0, columns, true);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
+            [[maybe_unused]] bool const is_in_lines = may_be_in_lines && walk::crosses_lines(a);
             std::ptrdiff_t i = first;
             for (; i + at_once <= end; i += at_once) {
-                for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
-                    auto const element = [&](int r) CALQUE_INLINE_LAMBDA {
-                        return kernel.template element<false, 1>(i + r, j, 0);
-                    };
-                    T* const place = kernel.totals() + j;
-                    if constexpr (folds_two<1> && at_once % 2 == 0) { // unrolled: as a loop, `fold_rows`, 1.5 to 1.8
-                        simd::pack<T, 1> total = simd::pack<T, 1>::load(place);
-                        simd::unroll<at_once / 2>([&](int r) CALQUE_INLINE_LAMBDA {
-                            total = combine_two<Op>(element(2 * r), element(2 * r + 1), total);
-                        });
-                        total.store(place);
-                    } else {
-                        simd::pack<T, 1> folded = element(0);
-                        simd::unroll<at_once - 1>(
-                            [&](int r) CALQUE_INLINE_LAMBDA { folded = Op::combine(element(r + 1), folded); });
-                        Op::combine(folded, simd::pack<T, 1>::load(place)).store(place);
+                std::ptrdiff_t j = 0;
+                if constexpr (may_be_in_lines) {
+                    if (is_in_lines) { // but for the first line and the last one, of which a row has a part
+                        fold_rows_at_once<false, 1>(kernel, i, j);
+                        for (j = simd::width; j + block + simd::width <= columns; j += block) {
+                            fold_rows_at_once<true, block / simd::width>(kernel, i, j);
+                        }
                     }
+                }
+                for (; j < whole; j += simd::width) {
+                    fold_rows_at_once<false, 1>(kernel, i, j);
                 }
             }
             kernel.fold_groups(first, i, whole, columns, false);
             kernel.fold_groups(i, end, 0, columns, false);
+        }
+
+    private:
+        static constexpr std::ptrdiff_t block = walk::groups_at_once * simd::lanes<T>;
+
+        template <bool InLines, int U>
+        static CALQUE_INLINE void fold_rows_at_once(fused_columns& kernel, std::ptrdiff_t i, std::ptrdiff_t j) {
+            auto const element = [&](int r) CALQUE_INLINE_LAMBDA {
+                return kernel.template element<false, U, InLines>(i + r, j, 0);
+            };
+            using pack = simd::pack<T, U>;
+            T* const place = kernel.totals() + j;
+            if constexpr (folds_two<U> && at_once % 2 == 0) { // unrolled: as a loop, `fold_rows`, 1.5 to 1.8
+                pack total = pack::load(place);
+                simd::unroll<at_once / 2>([&](int r) CALQUE_INLINE_LAMBDA {
+                    total = combine_two<Op>(element(2 * r), element(2 * r + 1), total);
+                });
+                total.store(place);
+            } else {
+                pack folded = element(0);
+                simd::unroll<at_once - 1>([&](int r)
+                                              CALQUE_INLINE_LAMBDA { folded = Op::combine(element(r + 1), folded); });
+                Op::combine(folded, pack::load(place)).store(place);
+            }
         }
     };
 
@@ -515,11 +533,11 @@ private:
     }
 
     /// What is folded, of a block of a row.
-    template <bool Masked, int U>
+    template <bool Masked, int U, bool InLines = false>
     CALQUE_INLINE simd::pack<T, U> element(std::ptrdiff_t i, std::ptrdiff_t j, int n) {
         step_registers<Group, 1> row;
         step_registers<Group, U> column;
-        this->template compute_columns<Masked>(column, row, i, j, n);
+        this->template compute_columns<Masked, InLines>(column, row, i, j, n);
         return simd::pack<T, U>(column_input<reduced>(column, row));
     }
 };

@@ -388,8 +388,15 @@ inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 /// sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of 0.03, to
 /// 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2, with AVX2,
 /// too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8.
+/// Where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed) streams are read in whole lines,
+/// unless all begin with one, and there are streams of fewer columns, beside rows that all have, too. Measured across
+/// lines, an Intel Xeon (L2 of 2 MiB), in L2: sums, maxima, means of squares, sums of products of 256 to 10,000 columns
+/// 1.35 to 1.7, of 129 to 200 columns 1.0 to 1.3, in double alike; of |x - row|^2 1.2 to 1.6; behind L2 1.0 to 1.05.
+/// Where all rows begin with lines, streams of so few columns and beside such rows take 0.9 to 1.05 of pieces, 12 rows
+/// 1.13.
 inline constexpr int streams_at_once = 4;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
+inline constexpr std::ptrdiff_t least_columns_of_streams_in_lines = 128;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
 inline constexpr std::ptrdiff_t rows_of_streams_halved = 192;
 inline constexpr std::ptrdiff_t least_bytes_of_streams = 64 * kibibytes;
@@ -407,6 +414,10 @@ inline constexpr std::ptrdiff_t bytes_of_a_long_panel = 32 * kibibytes;
 /// and 100x400 1.0 to 1.2, 64x1000 1.0 to 1.1, 1000x1000 0.85 to 1.3, 4000x1000 1.0 to 1.15; with one group 1.0 to 1.1;
 /// of one matrix up to 0.8.
 inline constexpr int groups_of_streams_of_several_folds = 2;
+/// Sums that together take no more instructions are read in whole lines where streams of one reduction are. Measured
+/// across lines, an Intel Xeon, in L2: sums of x and x^2 1.1 to 1.4, of x and x y 1.35 to 1.5, of x - row and its
+/// square 1.0 to 1.2; with more work 0.8 to 1.05, maxima 0.9 to 1.05; in L1 0.8.
+inline constexpr int cost_of_sums_in_lines = 5;
 /// Several reductions run in one walk over rows of so many groups, or over so few rows. Measured of sums and maxima or
 /// sums of squares, an AMD Zen 5: one by one, 20 rows of 3 to 63 columns 1.2 to 1.5, 64 columns and more 1.1 to 2; in
 /// one walk, 200 rows of 5 to 48 columns 1.0 to 1.7, 1000 rows of 1 to 10 columns 2.2 to 4.8, of 13 to 48 0.7 to 1.15.
