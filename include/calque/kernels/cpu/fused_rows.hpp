@@ -275,10 +275,10 @@ private:
         return suits;
     }
 
-    /// A row, and where in its lines each array lies, but for one that begins in one.
-    template <int AlignedLeaf>
+    /// A row, and where in its lines each array lies, but for one that is loaded as it lies.
+    template <int OtherLeaf>
     struct row_lines : arguments {
-        static constexpr int aligned_leaf = AlignedLeaf;
+        static constexpr int other_leaf = OtherLeaf;
 
         simd::line_offset offsets[Group::leaf_count == 0 ? 1 : Group::leaf_count];
     };
@@ -370,12 +370,12 @@ private:
         return into_lines != 0 && !is_rewritten;
     }
 
-    /// Runs the whole blocks of a phase from column `j` on, all but the last, with loads in whole lines. Returns where
-    /// it ended.
-    template <int Phase, int AlignedLeaf = no_leaf, int U>
+    /// Runs the whole blocks of a phase from column `j` on, all but the last, with loads in whole lines, but for those
+    /// of one leaf. Returns where it ended.
+    template <int Phase, int OtherLeaf = no_leaf, int U>
     CALQUE_INLINE std::ptrdiff_t run_blocks_in_lines(step_registers<Group, U>& wide, arguments const& row,
                                                      std::ptrdiff_t j) {
-        row_lines<AlignedLeaf> lines{row, {}};
+        row_lines<OtherLeaf> lines{row, {}};
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             lines.offsets[step_v<Group, step>.leaf] = simd::line_offset(array_of<step>(row) + j);
@@ -413,6 +413,13 @@ private:
                 using T = step_element<Group, stored>;
                 constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
+                if constexpr (simd::waits_for_lines_that_are_crossed) {
+                    auto const& read = program::template reads<Phase>;
+                    if (columns_ <= thresholds::most_bytes_in_l1 / bytes_of_column<Phase>()) {
+                        constexpr int last = step_v<Group, read.at[read.size - 1]>.leaf;
+                        return run_blocks_in_lines<Phase, last>(wide, row, j);
+                    }
+                }
                 return run_blocks_in_lines<Phase>(wide, row, j);
             }
         }
@@ -1006,9 +1013,9 @@ private:
                 auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
                 if constexpr (is_spaced && has_spaced_loads(s.type)) {
                     load_neighbours<Phase, Masked, model>(column, row, step, j, n);
-                } else if constexpr (requires { Row::aligned_leaf; }) {
-                    if (leaf == Row::aligned_leaf) {
-                        column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                } else if constexpr (requires { Row::other_leaf; }) {
+                    if (leaf == Row::other_leaf) {
+                        column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
                     } else {
                         column.template at<model>(step) =
                             simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
