@@ -149,6 +149,70 @@ std::vector<double> hardest_roots() {
     return values;
 }
 
+/// Counts elements of `values` whose quotient by `divisor`, in registers with their neighbours, is not rounded as C++
+/// rounds it.
+template <class T>
+int wrong_quotients(std::vector<T> const& values, T divisor) {
+    using P = simd::pack<T, 4>;
+    int wrong = 0;
+    for (std::size_t k = 0; k + P::size <= values.size(); k += P::size) {
+        P const quotients = simd::divide_by_uniform(P::load(values.data() + k), P(divisor));
+        T lanes[P::size];
+        quotients.store(lanes);
+        for (int i = 0; i < P::size; ++i) {
+            wrong += !identical(lanes[i], values[k + static_cast<std::size_t>(i)] / divisor);
+        }
+    }
+    return wrong;
+}
+
+__extension__ typedef __int128 wide_integer;
+
+/// Numbers whose quotients by `divisor`, an odd integer of all bits of a significand, are nearest to the middle of two
+/// neighbours: x 2^b = divisor middle - rest for small rests, where an odd middle has b bits, one more than numbers.
+template <class T>
+std::vector<T> hardest_dividends(std::uint64_t divisor) {
+    constexpr int bits = std::numeric_limits<T>::digits + 1;
+    constexpr std::uint64_t mask = (std::uint64_t(1) << bits) - 1;
+    std::uint64_t inverse = 1; // of the divisor, of integers of 64 bits
+    for (int step = 0; step < 6; ++step) {
+        inverse *= 2 - divisor * inverse;
+    }
+    std::vector<T> result;
+    for (std::int64_t rest = -31; rest <= 31; rest += 2) {
+        std::uint64_t const middle = inverse * static_cast<std::uint64_t>(rest) & mask;
+        wide_integer const product = static_cast<wide_integer>(divisor) * middle - rest;
+        result.push_back(static_cast<T>(product >> bits));
+    }
+    return result;
+}
+
+/// Of divisors at random and at the ends of what is divided by steps.
+template <class T>
+void check_hardest_quotients(int divisors) {
+    std::mt19937_64 random(5);
+    constexpr int digits = std::numeric_limits<T>::digits;
+    int wrong = 0;
+    for (int k = 0; k < divisors; ++k) {
+        std::uint64_t const top = std::uint64_t(1) << (digits - 1);
+        std::uint64_t const divisor =
+            k < 8 ? 2 * top - 1 - 2 * static_cast<std::uint64_t>(k) : top | (random() & (top - 1)) | 1;
+        std::vector<T> x = hardest_dividends<T>(divisor);
+        auto const any = [&](int least, int count) {
+            return least + static_cast<int>(random() % static_cast<unsigned>(count));
+        };
+        constexpr int most = std::numeric_limits<T>::max_exponent;
+        int const exponent = any(-most, 2 * most - digits);
+        for (T& element : x) {
+            element = std::ldexp(element, exponent);
+        }
+        x.resize(simd::pack<T, 4>::size, std::ldexp(T(1), exponent));
+        T const scaled = std::ldexp(static_cast<T>(divisor), any(-most - digits, 2 * most));
+        wrong += wrong_quotients(x, scaled) + wrong_quotients(x, -scaled);
+    }
+    CHECK(wrong == 0);
+}
+
 /// Division and roots of what is the same in all lanes.
 template <class T>
 void check_uniform() {
@@ -251,6 +315,46 @@ TEST_CASE("square roots of doubles that are hard to round, tiny and huge are rou
         CHECK(wrong_roots(values) == 0);
     }
     CHECK(wrong_roots(samples<double>(1'000'000, 7)) == 0);
+}
+
+TEST_CASE("quotients of all significands of floats by one divisor are rounded correctly") {
+    std::vector<float> values;
+    for (std::uint32_t bits = 0x3f800000; bits < 0x40000000; ++bits) { // from 1 to 2
+        values.push_back(simd::bits_as<float>(bits));
+    }
+    for (float const divisor : {3.f, -255.f, 0.1f, 0x1.fffffep0f, 0x1.000002p0f, 0x1.6a09e6p20f}) {
+        CAPTURE(divisor);
+        CHECK(wrong_quotients(values, divisor) == 0);
+    }
+}
+
+TEST_CASE("quotients by one divisor that are hard to round are rounded correctly") {
+    check_hardest_quotients<float>(40'000);
+    check_hardest_quotients<double>(40'000);
+}
+
+TEST_CASE_TEMPLATE("quotients by one divisor of special, tiny and huge numbers, among others", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    std::vector<T> numbers{
+        T(0),  limits::infinity(), limits::quiet_NaN(), limits::denorm_min(), limits::min(), limits::max(), T(1),
+        T(0.3)};
+    for (int exponent = limits::min_exponent - 20; exponent < limits::max_exponent; exponent += 9) {
+        numbers.push_back(std::ldexp(T(1.7), exponent));
+        numbers.push_back(std::ldexp(T(1), exponent));
+    }
+    std::vector<T> values;
+    for (std::size_t i = 0; i < numbers.size(); ++i) { // each among ordinary ones, zeros and one another
+        for (std::size_t const other : {std::size_t{0}, std::size_t{7}, i + 1, 3 * i + 1}) {
+            values.push_back(numbers[i]);
+            values.push_back(-numbers[other % numbers.size()]);
+            values.insert(values.end(), 15, other < 8 ? numbers[other] : numbers[i]);
+        }
+    }
+    for (T const divisor : numbers) {
+        CAPTURE(divisor);
+        CHECK(wrong_quotients(values, divisor) == 0);
+        CHECK(wrong_quotients(values, -divisor) == 0);
+    }
 }
 
 TEST_CASE_TEMPLATE("what is the same in all lanes is divided, and its roots are taken, in fewer", T, float, double) {

@@ -94,6 +94,10 @@ V sqrt(V x);
 template <int OfFour, class V>
 V sqrt_in_turns(V x);
 
+/// x / divisor, which is one number in all lanes.
+template <class V>
+V divide_by_uniform(V x, V divisor);
+
 /// The cube root, negative of negative x.
 template <class V>
 V cbrt(V x);

@@ -54,6 +54,11 @@ struct divide : elementwise<2> {
     static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x / y;
     }
+    /// The same, of a y that all lanes have.
+    template <class V>
+    static CALQUE_INLINE V apply_by_uniform(V x, V y) {
+        return math::divide_by_uniform(x, y);
+    }
     static constexpr auto vjp(auto dy, auto /*a*/, auto b, auto y) {
         auto const da = dy / b;
         return std::array{da, -(da * y)};

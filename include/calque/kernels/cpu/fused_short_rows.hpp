@@ -213,7 +213,7 @@ private:
             constexpr graph::step s = step_v<Group, step>;
             using V = simd::pack<step_element<Group, step>, Groups>;
             if constexpr (s.leaf < 0) {
-                row_.template at<step>() = apply_step<step>(row_, row_);
+                row_.template at<step>() = apply_step<step, lanes_are::rows>(row_, row_);
             } else if constexpr (s.varies_along_rows) {
                 row_.template at<step>() = V::load_strided(leaf<step>(i), a_.leaf_row_strides[s.leaf], n);
             } else {
@@ -273,7 +273,7 @@ private:
                 column.template at<model>(step) = V::generate(
                     [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });
             } else {
-                column.template at<model>(step) = apply_step<model>(column, row_, step);
+                column.template at<model>(step) = apply_step<model, lanes_are::rows>(column, row_, step);
             }
         });
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The square root and its reciprocal.
+// The square root, its reciprocal, and quotients by one divisor: what the divider makes.
 #pragma once
 
 #include <calque/kernels/cpu/math_tools.hpp>
@@ -17,6 +17,12 @@ CALQUE_INLINE V sqrt(V x) {
 template <int OfFour, class V>
 CALQUE_INLINE V sqrt_in_turns(V x) {
     return simd::sqrt_in_turns<OfFour>(x);
+}
+
+/// Correctly rounded.
+template <class V>
+CALQUE_INLINE V divide_by_uniform(V x, V divisor) {
+    return simd::divide_by_uniform(x, divisor);
 }
 
 /// By Newton's steps from an estimate of 14 bits, where there is an instruction for it: with the term of second order

@@ -296,6 +296,27 @@ CALQUE_UNARY(ceil)
 CALQUE_UNARY(trunc)
 #undef CALQUE_UNARY
 
+/// How many of four quotients by one divisor the divider takes, where there is a way without it.
+template <std::floating_point T>
+inline constexpr int quotients_by_divider = sizeof(T) == 8 ? 0 : 1;
+
+/// x / divisor, which is one number in all lanes, correctly rounded. A few registers go without the divider where there
+/// is a way to, but for the reciprocal.
+template <std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> divide_by_uniform(pack<T, U> const& x, pack<T, U> const& divisor) {
+    if constexpr (pack<T, U>::registers > 1 && requires { quotient_by_steps(x.r[0], x.r[0], x.r[0]); }) {
+        T const one = divisor.r[0][0];
+        if (divides_by_steps(one)) [[likely]] {
+            reg<T> const reciprocal = splat(T(1) / one);
+            return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
+                return i % 4 < quotients_by_divider<T> ? x.r[i] / divisor.r[0]
+                                                       : quotient_by_steps(x.r[i], divisor.r[0], reciprocal);
+            });
+        }
+    }
+    return x / divisor;
+}
+
 /// The square root, correctly rounded: `OfFour` of four registers by the divider, and the others without it where there
 /// is a way to, so that the divider and the units that multiply work side by side. One register goes by the divider, as
 /// nothing may be left to do until its root is there.

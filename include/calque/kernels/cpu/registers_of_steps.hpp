@@ -141,6 +141,13 @@ inline auto apply_called(V... x) {
     return Op::apply(x...);
 }
 
+/// Whether a step divides floats or doubles by what a row has once.
+constexpr bool divides_by_uniform(graph::step const* steps, int i) {
+    graph::step const& s = steps[i];
+    return s.op == graph::code_of<graph::ops::divide> && (s.type == dtype::float32 || s.type == dtype::float64) &&
+           !steps[s.inputs[1]].varies_along_columns;
+}
+
 /// How many of four roots of `T` the divider takes: beside light work no more than are ready when the others are.
 template <class Group, class T>
 inline constexpr int roots_by_divider = [] {
@@ -149,7 +156,8 @@ inline constexpr int roots_by_divider = [] {
         graph::step const& s = Group::steps()[i];
         if (s.varies_along_columns) {
             bool const is_root = s.op == graph::code_of<graph::ops::sqrt>;
-            bool const divides = !is_root && s.leaf < 0 && graph::info(s.op).uses_divider;
+            bool const divides =
+                !is_root && s.leaf < 0 && graph::info(s.op).uses_divider && !divides_by_uniform(Group::steps(), i);
             roots += is_root;
             divisions += divides;
             cost += is_root || divides ? 0 : cost_of_step(Group::steps(), i);
@@ -173,8 +181,11 @@ constexpr bool takes_number(int input) {
     }
 }
 
+/// What the lanes of a pack are: elements of a row, or rows of a column, of which each has values of its own.
+enum class lanes_are { columns, rows };
+
 /// Applies the operation of a step like step `Model` to its inputs.
-template <int Model, class Group, int U, int R>
+template <int Model, lanes_are Lanes = lanes_are::columns, class Group, int U, int R>
 CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<Group, R>& row, int step = Model) {
     constexpr graph::step s = step_v<Group, Model>;
     using Op = step_op<Group, Model>;
@@ -198,6 +209,8 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
         return Op::apply(input(first));
     } else if constexpr (is_called<Group>(s) && s.input_count == 2) {
         return apply_called<Op>(input(first), input(second));
+    } else if constexpr (divides_by_uniform(Group::steps(), Model) && Lanes == lanes_are::columns) {
+        return Op::apply_by_uniform(input(first), input(second));
     } else if constexpr (s.input_count == 2) {
         return Op::apply(input(first), input(second));
     } else {

@@ -13,6 +13,7 @@
 // Overloads come first: templates see only what is declared before them, since vector types have no namespace.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include <calque/kernels/cpu/registers_avx512.hpp>
+#include <calque/kernels/cpu/registers_quotients.hpp>
 #include <calque/kernels/cpu/registers_roots.hpp>
 #define CALQUE_AVX512 1
 #else

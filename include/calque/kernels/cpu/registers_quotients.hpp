@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Quotients by one divisor without the divider, for AVX-512: fused multiply-adds that end in the bits of the
+// instruction, which takes 10 cycles for 16 floats and 16 for 8 doubles on an Intel Xeon. Else empty.
+#pragma once
+
+#if defined(__AVX512F__)
+
+#include <calque/kernels/cpu/registers_avx512.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace simd {
+
+/// The sizes of x that are divided by steps: neither their quotients by such divisors nor what is left of x leaves the
+/// normal numbers.
+template <std::floating_point T>
+inline constexpr T least_dividend = sizeof(T) == 4 ? T(0x1p-95) : T(0x1p-700);
+template <std::floating_point T>
+inline constexpr T most_dividend = sizeof(T) == 4 ? T(0x1p95) : T(0x1p700);
+
+/// Whether a divisor is of such a size.
+template <std::floating_point T>
+CALQUE_INLINE bool divides_by_steps(T divisor) {
+    constexpr T least = sizeof(T) == 4 ? T(0x1p-30) : T(0x1p-300), most = 1 / least;
+    T const size = divisor < 0 ? -divisor : divisor;
+    return size >= least && size <= most;
+}
+
+namespace detail {
+
+// The lanes whose sizes are between two, with the first.
+CALQUE_INLINE __mmask16 sizes_between(__m512 x, float least, float end) {
+    std::int32_t const first = bits_as<std::int32_t>(least), count = bits_as<std::int32_t>(end) - first;
+    auto const bits = bits_as<reg<std::int32_t>>(x) & splat(0x7fffffff);
+    return _mm512_cmp_epu32_mask(bits_as<__m512i>(bits - splat(first)), bits_as<__m512i>(splat(count)), _MM_CMPINT_LT);
+}
+CALQUE_INLINE __mmask8 sizes_between(__m512d x, double least, double end) {
+    std::int64_t const first = bits_as<std::int64_t>(least), count = bits_as<std::int64_t>(end) - first;
+    auto const bits = bits_as<reg<std::int64_t>>(x) & splat(std::int64_t{0x7fffffffffffffff});
+    return _mm512_cmp_epu64_mask(bits_as<__m512i>(bits - splat(first)), bits_as<__m512i>(splat(count)), _MM_CMPINT_LT);
+}
+
+// a * b + c in some lanes, and c in others.
+CALQUE_INLINE __m512 fma_where(__mmask16 lanes, __m512 a, __m512 b, __m512 c) {
+    return _mm512_mask3_fmadd_ps(a, b, c, lanes);
+}
+CALQUE_INLINE __m512d fma_where(__mmask8 lanes, __m512d a, __m512d b, __m512d c) {
+    return _mm512_mask3_fmadd_pd(a, b, c, lanes);
+}
+
+// The lanes that have zeros, infinities or NaN: numbers of classes that an instruction tells apart.
+inline constexpr int zero_infinity_or_nan = 0x01 | 0x02 | 0x04 | 0x08 | 0x10 | 0x80;
+CALQUE_INLINE __mmask16 special_lanes(__m512 x) {
+    return _mm512_fpclass_ps_mask(x, zero_infinity_or_nan);
+}
+CALQUE_INLINE __mmask8 special_lanes(__m512d x) {
+    return _mm512_fpclass_pd_mask(x, zero_infinity_or_nan);
+}
+
+} // namespace detail
+
+/// x / divisor, correctly rounded, of which `reciprocal` is 1 / divisor rounded to nearest: their product, which is
+/// wrong by less than 1.5 ulp, and what it leaves of x, divided alike. (N. Brisebarre, J.-M. Muller, S. K. Raina,
+/// "Accelerating correctly rounded floating-point division when the divisor is known in advance", 2004. Checked of all
+/// numbers of up to 12 bits.) The divisor is one that `divides_by_steps`. Of zeros, infinities and NaN the
+/// first product is the quotient; a register with other numbers that are too small or too large goes by the divider.
+template <class R>
+CALQUE_INLINE R quotient_by_steps(R x, R divisor, R reciprocal) {
+    using T = element_of<R>;
+    auto const ordinary = detail::sizes_between(x, least_dividend<T>, most_dividend<T>);
+    R const product = x * reciprocal;
+    R const quotient = detail::fma_where(ordinary, fnma(product, divisor, x), reciprocal, product);
+    constexpr auto all = static_cast<decltype(detail::special_lanes(x))>(-1);
+    if (ordinary != all) [[unlikely]] {
+        if ((ordinary | detail::special_lanes(x)) != all) {
+            return x / divisor;
+        }
+    }
+    return quotient;
+}
+
+} // namespace simd
+} // namespace v0
+} // namespace calque
+
+#endif
