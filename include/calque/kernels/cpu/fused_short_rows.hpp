@@ -224,9 +224,54 @@ private:
 
     // ---- one walk along the columns
 
+    /// The reciprocals of what a phase divides by in each column, unless these are few or some reciprocal does not
+    /// suit.
+    template <int Phase>
+    class divisors {
+        static constexpr auto divisions = list_steps<program::step_count>(
+            [](int i) { return program::works(i, Phase) && divides_by_uniform(Group::steps(), i); });
+
+    public:
+        static constexpr bool may_suit = divisions.size > 0 && simd::has_quotients_by_steps<float>;
+
+        CALQUE_INLINE divisors([[maybe_unused]] registers& row, std::ptrdiff_t columns)
+            : suit_(may_suit && columns >= thresholds::least_columns_of_reciprocals) {
+            if constexpr (may_suit) {
+                unroll_steps<0, divisions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+                    constexpr int step = divisions.at[k];
+                    using V = simd::pack<step_element<Group, step>, Groups>;
+                    V reciprocal(0);
+                    if (suit_) {
+                        V const divisor = column_input<step_v<Group, step>.inputs[1]>(row, row);
+                        reciprocal = V(1) / divisor;
+                        suit_ = simd::divide_by_steps(divisor);
+                    }
+                    reciprocals_.template at<step>() = reciprocal;
+                });
+            }
+        }
+
+        template <int Model, int U>
+        CALQUE_INLINE auto quotient(step_registers<Group, U>& column, registers& row, int step) {
+            if (!suit_) {
+                return apply_step<Model, lanes_are::rows>(column, row, step);
+            }
+            constexpr graph::step s = step_v<Group, Model>;
+            int const x = Group::steps()[step].inputs[0], divisor = Group::steps()[step].inputs[1];
+            return simd::quotients_by_steps(column_input<s.inputs[0]>(column, row, x),
+                                            column_input<s.inputs[1]>(row, row, divisor),
+                                            reciprocals_.template at<Model>(step));
+        }
+
+    private:
+        registers reciprocals_;
+        bool suit_;
+    };
+
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
         compute_row_values<Phase, true>(i, n);
+        [[maybe_unused]] divisors<Phase> of_rows(row_, columns_);
         registers totals;
         std::ptrdiff_t j = 0;
         if constexpr (has_pairs<Phase>) {
@@ -234,14 +279,14 @@ private:
             program::template start_reductions<Phase>(of_pairs);
             CALQUE_ROLLED
             for (; j + 2 <= columns_; j += 2) {
-                run_columns<Phase>(of_pairs, j);
+                run_columns<Phase>(of_pairs, of_rows, j);
             }
             program::template fold_reductions<Phase>(of_pairs, totals);
         } else {
             program::template start_reductions<Phase>(totals);
         }
         for (; j < columns_; ++j) {
-            run_columns<Phase>(totals, j);
+            run_columns<Phase>(totals, of_rows, j);
         }
         program::template for_each_reduction<Phase>(
             [&](auto step) CALQUE_INLINE_LAMBDA { row_.template at<step>() = totals.template at<step>(); });
@@ -254,7 +299,8 @@ private:
 
     /// Column `j`, or as many as `U` groups have from there on. Accumulators are in the slots of reductions.
     template <int Phase, int U>
-    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, std::ptrdiff_t j) {
+    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, [[maybe_unused]] divisors<Phase>& of_rows,
+                                   std::ptrdiff_t j) {
         step_registers<Group, U> column;
         unroll_models<program::template work<Phase, (U > Groups)>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
@@ -272,6 +318,8 @@ private:
                 constexpr int of_one = simd::pack<T, Groups>::registers;
                 column.template at<model>(step) = V::generate(
                     [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });
+            } else if constexpr (divisors<Phase>::may_suit && divides_by_uniform(Group::steps(), model)) {
+                column.template at<model>(step) = of_rows.template quotient<model>(column, row_, step);
             } else {
                 column.template at<model>(step) = apply_step<model, lanes_are::rows>(column, row_, step);
             }

@@ -18,13 +18,11 @@ inline constexpr T least_dividend = sizeof(T) == 4 ? T(0x1p-95) : T(0x1p-700);
 template <std::floating_point T>
 inline constexpr T most_dividend = sizeof(T) == 4 ? T(0x1p95) : T(0x1p700);
 
-/// Whether a divisor is of such a size.
+/// Those of such divisors.
 template <std::floating_point T>
-CALQUE_INLINE bool divides_by_steps(T divisor) {
-    constexpr T least = sizeof(T) == 4 ? T(0x1p-30) : T(0x1p-300), most = 1 / least;
-    T const size = divisor < 0 ? -divisor : divisor;
-    return size >= least && size <= most;
-}
+inline constexpr T least_divisor = sizeof(T) == 4 ? T(0x1p-30) : T(0x1p-300);
+template <std::floating_point T>
+inline constexpr T most_divisor = 1 / least_divisor<T>;
 
 namespace detail {
 
@@ -58,6 +56,20 @@ CALQUE_INLINE __mmask8 special_lanes(__m512d x) {
 }
 
 } // namespace detail
+
+/// Whether a divisor, or those of all lanes, are of such sizes.
+template <std::floating_point T>
+CALQUE_INLINE bool divides_by_steps(T divisor) {
+    T const size = divisor < 0 ? -divisor : divisor;
+    return size >= least_divisor<T> && size <= most_divisor<T>;
+}
+template <class R>
+    requires(sizeof(R) == 64)
+CALQUE_INLINE bool divides_by_steps(R divisors) {
+    using T = element_of<R>;
+    auto const suit = detail::sizes_between(divisors, least_divisor<T>, most_divisor<T>);
+    return suit == static_cast<decltype(suit)>(-1);
+}
 
 /// x / divisor, correctly rounded, of which `reciprocal` is 1 / divisor rounded to nearest: their product, which is
 /// wrong by less than 1.5 ulp, and what it leaves of x, divided alike. (N. Brisebarre, J.-M. Muller, S. K. Raina,

@@ -322,6 +322,12 @@ inline constexpr int groups_of_short_rows = 2;
 /// norm and sums of x * y, 0.9 to 1.05.
 inline constexpr int least_cost_of_paired_columns = 8;
 
+/// Tiles of so many columns and more are divided by the reciprocals of what rows have once. Measured by the divider, an
+/// Intel Xeon, x / sum(x), (x - mean) / sqrt(var + eps) and exp(x - max) over its sum, floats / doubles: of 4
+/// columns 1.0 to 1.15 / 1.2 to 1.55, of 10 1.25 / 1.5 to 1.8, of 20 1.25 to 1.35 / 1.0 to 1.6; of 2 and 3 columns 0.8
+/// to 0.9 / 0.65 to 0.85, where the choice costs 1.0 to 1.1.
+inline constexpr std::ptrdiff_t least_columns_of_reciprocals = 4;
+
 /// Up to so many columns rows that follow each other are taken apart into such tiles, and put together, by permutations
 /// of whole registers, of registers of 16 lanes an even number up to so many: unless the columns are as many as lanes.
 /// Measured in tiles, an AMD Zen 5, 1000 rows of 2 / 3 / 4 / 6 / 8 / 10 floats: softmax 1.75, 1.45, 1.3, 1.2, 1.1 and
