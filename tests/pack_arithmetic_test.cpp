@@ -187,6 +187,23 @@ std::vector<T> hardest_dividends(std::uint64_t divisor) {
     return result;
 }
 
+/// Counts elements of `x` whose quotient by that of `y`, in registers with their neighbours, is not rounded as C++
+/// rounds it.
+template <class T>
+int wrong_quotients_in_turns(std::vector<T> const& x, std::vector<T> const& y) {
+    using P = simd::pack<T, 4>;
+    int wrong = 0;
+    for (std::size_t k = 0; k + P::size <= x.size(); k += P::size) {
+        P const quotients = simd::divide_in_turns<0>(P::load(x.data() + k), P::load(y.data() + k));
+        T lanes[P::size];
+        quotients.store(lanes);
+        for (std::size_t i = 0; i < P::size; ++i) {
+            wrong += !identical(lanes[i], x[k + i] / y[k + i]);
+        }
+    }
+    return wrong;
+}
+
 /// Of divisors at random and at the ends of what is divided by steps.
 template <class T>
 void check_hardest_quotients(int divisors) {
@@ -209,6 +226,8 @@ void check_hardest_quotients(int divisors) {
         x.resize(simd::pack<T, 4>::size, std::ldexp(T(1), exponent));
         T const scaled = std::ldexp(static_cast<T>(divisor), any(-most - digits, 2 * most));
         wrong += wrong_quotients(x, scaled) + wrong_quotients(x, -scaled);
+        wrong += wrong_quotients_in_turns(x, std::vector<T>(x.size(), scaled));
+        wrong += wrong_quotients_in_turns(x, std::vector<T>(x.size(), -scaled));
     }
     CHECK(wrong == 0);
 }
@@ -317,7 +336,7 @@ TEST_CASE("square roots of doubles that are hard to round, tiny and huge are rou
     CHECK(wrong_roots(samples<double>(1'000'000, 7)) == 0);
 }
 
-TEST_CASE("quotients of all significands of floats by one divisor are rounded correctly") {
+TEST_CASE("quotients of all significands of floats are rounded correctly") {
     std::vector<float> values;
     for (std::uint32_t bits = 0x3f800000; bits < 0x40000000; ++bits) { // from 1 to 2
         values.push_back(simd::bits_as<float>(bits));
@@ -325,15 +344,20 @@ TEST_CASE("quotients of all significands of floats by one divisor are rounded co
     for (float const divisor : {3.f, -255.f, 0.1f, 0x1.fffffep0f, 0x1.000002p0f, 0x1.6a09e6p20f}) {
         CAPTURE(divisor);
         CHECK(wrong_quotients(values, divisor) == 0);
+        CHECK(wrong_quotients_in_turns(values, std::vector<float>(values.size(), divisor)) == 0);
+    }
+    for (float const dividend : {1.f, -1.1f, 0x1.fffffep30f}) { // and all significands of divisors
+        CAPTURE(dividend);
+        CHECK(wrong_quotients_in_turns(std::vector<float>(values.size(), dividend), values) == 0);
     }
 }
 
-TEST_CASE("quotients by one divisor that are hard to round are rounded correctly") {
+TEST_CASE("quotients that are hard to round are rounded correctly") {
     check_hardest_quotients<float>(40'000);
     check_hardest_quotients<double>(40'000);
 }
 
-TEST_CASE_TEMPLATE("quotients by one divisor of special, tiny and huge numbers, among others", T, float, double) {
+TEST_CASE_TEMPLATE("quotients of special, tiny and huge numbers, among others", T, float, double) {
     using limits = std::numeric_limits<T>;
     std::vector<T> numbers{
         T(0),  limits::infinity(), limits::quiet_NaN(), limits::denorm_min(), limits::min(), limits::max(), T(1),
@@ -354,6 +378,8 @@ TEST_CASE_TEMPLATE("quotients by one divisor of special, tiny and huge numbers, 
         CAPTURE(divisor);
         CHECK(wrong_quotients(values, divisor) == 0);
         CHECK(wrong_quotients(values, -divisor) == 0);
+        CHECK(wrong_quotients_in_turns(values, std::vector<T>(values.size(), divisor)) == 0);
+        CHECK(wrong_quotients_in_turns(std::vector<T>(values.size(), divisor), values) == 0);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Quotients by a number that a call, a row or the program has once: the bits of C++'s, whichever kernel divides.
+// Quotients, by numbers that a call, a row or the program has once among others: the bits of C++'s, whichever kernel
+// divides.
 #include "tensor_compare.hpp"
 
 #include <cmath>
@@ -20,6 +21,8 @@ inline constexpr auto by_maximum = [](auto x) { return x / calque::max<1>(x, kee
 inline constexpr auto greatest = [](auto x, auto s) {
     return std::tuple{calque::max(x / s), calque::max<0>(x / s), calque::max<1>(x / s)};
 };
+inline constexpr auto by_matrix = [](auto x, auto y) { return std::tuple{x / y, calque::max<0>(x / y), y / (x + 2)}; };
+inline constexpr auto by_product = [](auto x, auto y) { return abs(x) / (x * y * y + 3); };
 inline constexpr auto root = [](auto x, auto s) { return sqrt(abs(x)) / s; };
 
 /// A matrix of which some elements are zeros, infinite, or so small or large that a quotient is not a normal number.
@@ -55,7 +58,7 @@ TEST_CASE_TEMPLATE("quotients by one number have the bits of C++'s", T, float, d
     }
 }
 
-TEST_CASE_TEMPLATE("every kernel divides by what a row has once as the interpreter does", T, float, double) {
+TEST_CASE_TEMPLATE("every kernel divides as the interpreter does", T, float, double) {
     for (std::size_t const rows : {1u, 3u, 40u, 333u}) {
         for (std::size_t const columns : {1u, 5u, 16u, 31u, 64u, 65u, 300u}) {
             CAPTURE(rows);
@@ -67,6 +70,10 @@ TEST_CASE_TEMPLATE("every kernel divides by what a row has once as the interpret
             tests::check_fused(by_maximum, tests::equal_bits, x);
             tests::check_fused(greatest, tests::equal_bits, x, T(-1.7));
             tests::check_fused(root, tests::equal_bits, x, T(0.3));
+            xtensor<T, 2> const y = noise<T, 2>({rows, columns}, 5);
+            tests::check_fused(by_matrix, tests::equal_bits, x, y);
+            tests::check_fused(by_matrix, tests::equal_bits, y, x);
+            tests::check_fused(by_product, tests::equal_bits, x, y);
         }
     }
 }

@@ -94,6 +94,10 @@ V sqrt(V x);
 template <int OfFour, class V>
 V sqrt_in_turns(V x);
 
+/// x / y, `OfFour` of four registers by the divider.
+template <int OfFour, class V>
+V divide_in_turns(V x, V y);
+
 /// x / divisor, which is one number in all lanes.
 template <class V>
 V divide_by_uniform(V x, V divisor);

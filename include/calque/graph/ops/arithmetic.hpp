@@ -54,6 +54,10 @@ struct divide : elementwise<2> {
     static CALQUE_INLINE constexpr V apply(V x, V y) {
         return x / y;
     }
+    template <int OfFour, class V>
+    static CALQUE_INLINE V apply_in_turns(V x, V y) {
+        return math::divide_in_turns<OfFour>(x, y);
+    }
     /// The same, of a y that all lanes have.
     template <class V>
     static CALQUE_INLINE V apply_by_uniform(V x, V y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The square root, its reciprocal, and quotients by one divisor: what the divider makes.
+// The square root, its reciprocal, and quotients: what the divider makes.
 #pragma once
 
 #include <calque/kernels/cpu/math_tools.hpp>
@@ -17,6 +17,11 @@ CALQUE_INLINE V sqrt(V x) {
 template <int OfFour, class V>
 CALQUE_INLINE V sqrt_in_turns(V x) {
     return simd::sqrt_in_turns<OfFour>(x);
+}
+
+template <int OfFour, class V>
+CALQUE_INLINE V divide_in_turns(V x, V y) {
+    return simd::divide_in_turns<OfFour>(x, y);
 }
 
 /// Correctly rounded.

@@ -338,6 +338,21 @@ CALQUE_INLINE pack<T, U> divide_by_uniform(pack<T, U> const& x, pack<T, U> const
     return x / divisor;
 }
 
+/// x / y, correctly rounded: `OfFour` of four registers by the divider, and the others without it where there is a way
+/// to. One register goes by the divider.
+template <int OfFour, std::floating_point T, int U>
+CALQUE_INLINE pack<T, U> divide_in_turns(pack<T, U> const& x, pack<T, U> const& y) {
+    return pack<T, U>::generate([&](int i) CALQUE_INLINE_LAMBDA {
+        if constexpr (pack<T, U>::registers > 1 && has_quotients_by_steps<T>) {
+            bool const divides = OfFour == 2 ? i % 2 == 0 : i % 4 < OfFour;
+            if (!divides) {
+                return quotient_by_steps(x.r[i], y.r[i]);
+            }
+        }
+        return x.r[i] / y.r[i];
+    });
+}
+
 /// The square root, correctly rounded: `OfFour` of four registers by the divider, and the others without it where there
 /// is a way to, so that the divider and the units that multiply work side by side. One register goes by the divider, as
 /// nothing may be left to do until its root is there.

@@ -141,33 +141,57 @@ inline auto apply_called(V... x) {
     return Op::apply(x...);
 }
 
+constexpr bool is_full_float(dtype type) {
+    return type == dtype::float32 || type == dtype::float64;
+}
+
 /// Whether a step divides floats or doubles by what a row has once.
 constexpr bool divides_by_uniform(graph::step const* steps, int i) {
     graph::step const& s = steps[i];
-    return s.op == graph::code_of<graph::ops::divide> && (s.type == dtype::float32 || s.type == dtype::float64) &&
+    return s.op == graph::code_of<graph::ops::divide> && is_full_float(s.type) &&
            !steps[s.inputs[1]].varies_along_columns;
 }
+
+/// What a group has for the divider, of each element, and what it costs beside that.
+struct divider_work {
+    int roots = 0;
+    int quotients = 0;
+    int cost_of_others = 0;
+
+    constexpr divider_work(graph::step const* steps, int count) {
+        for (int i = 0; i < count; ++i) {
+            graph::step const& s = steps[i];
+            if (s.varies_along_columns) {
+                bool const is_root = s.op == graph::code_of<graph::ops::sqrt>;
+                bool const divides =
+                    !is_root && s.leaf < 0 && graph::info(s.op).uses_divider && !divides_by_uniform(steps, i);
+                roots += is_root;
+                quotients += divides;
+                cost_of_others += is_root || divides ? 0 : cost_of_step(steps, i);
+            }
+        }
+    }
+};
+template <class Group>
+inline constexpr divider_work divider_work_v{Group::steps(), Group::step_count};
 
 /// How many of four roots of `T` the divider takes: beside light work no more than are ready when the others are.
 template <class Group, class T>
 inline constexpr int roots_by_divider = [] {
-    int roots = 0, divisions = 0, cost = 0;
-    for (int i = 0; i < Group::step_count; ++i) {
-        graph::step const& s = Group::steps()[i];
-        if (s.varies_along_columns) {
-            bool const is_root = s.op == graph::code_of<graph::ops::sqrt>;
-            bool const divides =
-                !is_root && s.leaf < 0 && graph::info(s.op).uses_divider && !divides_by_uniform(Group::steps(), i);
-            roots += is_root;
-            divisions += divides;
-            cost += is_root || divides ? 0 : cost_of_step(Group::steps(), i);
-        }
-    }
+    constexpr divider_work const& work = divider_work_v<Group>;
     constexpr bool is_wide = sizeof(T) == 8;
     constexpr int most = is_wide ? thresholds::cost_beside_a_wide_division : thresholds::cost_beside_a_division;
     constexpr int beside_other_work = simd::roots_by_divider<T>;
-    bool const is_light = cost <= (roots + divisions) * most;
-    return !is_light ? beside_other_work : divisions > 0 ? 0 : beside_other_work / 2;
+    bool const is_light = work.cost_of_others <= (work.roots + work.quotients) * most;
+    return !is_light ? beside_other_work : work.quotients > 0 ? 0 : beside_other_work / 2;
+}();
+
+/// How many of four quotients of `T`: half beside light work, all beside roots, which leave it to them, or other work.
+template <class Group, class T>
+inline constexpr int quotients_by_divider = [] {
+    constexpr divider_work const& work = divider_work_v<Group>;
+    constexpr int most = sizeof(T) == 8 ? thresholds::cost_beside_a_wide_quotient : thresholds::cost_beside_a_quotient;
+    return work.roots == 0 && work.cost_of_others <= work.quotients * most ? 2 : 4;
 }();
 
 /// Whether the operation of a step gets an input as a number instead of a pack.
@@ -211,6 +235,9 @@ CALQUE_INLINE auto apply_step(step_registers<Group, U>& column, step_registers<G
         return apply_called<Op>(input(first), input(second));
     } else if constexpr (divides_by_uniform(Group::steps(), Model) && Lanes == lanes_are::columns) {
         return Op::apply_by_uniform(input(first), input(second));
+    } else if constexpr (std::is_same_v<Op, graph::ops::divide> && is_full_float(s.type)) {
+        return Op::template apply_in_turns<quotients_by_divider<Group, step_element<Group, Model>>>(input(first),
+                                                                                                    input(second));
     } else if constexpr (s.input_count == 2) {
         return Op::apply(input(first), input(second));
     } else {

@@ -198,6 +198,14 @@ inline constexpr int cost_of_a_function = 12;
 inline constexpr int cost_beside_a_division = 12;
 inline constexpr int cost_beside_a_wide_division = 8; // of doubles
 
+/// Up to so much other work for each division, half of the quotients are made without the divider
+/// (registers_quotients.hpp), none beside roots. Measured on an Intel Xeon, of the time by the divider alone, 1000
+/// floats / doubles: x / y 0.64 / 0.52, with 2 / 4 / 6 / 8 / 10 / 12 / 15 multiply-adds behind it 0.72 / 0.81 / 0.93 /
+/// 1.03 / 1.09 / 1.2 / 1.27, in double 0.54 / 0.59 / 0.66 / 0.74 / 0.80 / 0.89 / 1.0; exp(x) / y 1.2, in double, too.
+/// With a quarter by the divider x / y takes 0.91, with none 1.05, in double 0.53 and 0.66.
+inline constexpr int cost_beside_a_quotient = 8;
+inline constexpr int cost_beside_a_wide_quotient = 14; // of doubles
+
 /// Elementwise work on so many rows of at most so many columns runs on as many rows at once as have about so many
 /// columns and end where a register does, or fewer, if what all of them read would take more than so many bytes then.
 /// Measured row by row, x*w+b and x+w over 1000 rows: 6 to 7 over 2 columns, 4.5 to 5 over 3, 2.6 to 2.9 over 8, 1.2 to
