@@ -227,14 +227,14 @@ private:
     /// The reciprocals of what a phase divides by in each column, unless these are few or some reciprocal does not
     /// suit.
     template <int Phase>
-    class divisors {
+    class reciprocals {
         static constexpr auto divisions = list_steps<program::step_count>(
             [](int i) { return program::works(i, Phase) && divides_by_uniform(Group::steps(), i); });
 
     public:
         static constexpr bool may_suit = divisions.size > 0 && simd::has_quotients_by_steps<float>;
 
-        CALQUE_INLINE divisors([[maybe_unused]] registers& row, std::ptrdiff_t columns)
+        CALQUE_INLINE reciprocals([[maybe_unused]] registers& row, std::ptrdiff_t columns)
             : suit_(may_suit && columns >= thresholds::least_columns_of_reciprocals) {
             if constexpr (may_suit) {
                 unroll_steps<0, divisions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
@@ -246,7 +246,7 @@ private:
                         reciprocal = V(1) / divisor;
                         suit_ = simd::divide_by_steps(divisor);
                     }
-                    reciprocals_.template at<step>() = reciprocal;
+                    of_steps_.template at<step>() = reciprocal;
                 });
             }
         }
@@ -260,18 +260,18 @@ private:
             int const x = Group::steps()[step].inputs[0], divisor = Group::steps()[step].inputs[1];
             return simd::quotients_by_steps(column_input<s.inputs[0]>(column, row, x),
                                             column_input<s.inputs[1]>(row, row, divisor),
-                                            reciprocals_.template at<Model>(step));
+                                            of_steps_.template at<Model>(step));
         }
 
     private:
-        registers reciprocals_;
+        registers of_steps_;
         bool suit_;
     };
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
         compute_row_values<Phase, true>(i, n);
-        [[maybe_unused]] divisors<Phase> of_rows(row_, columns_);
+        [[maybe_unused]] reciprocals<Phase> of_rows(row_, columns_);
         registers totals;
         std::ptrdiff_t j = 0;
         if constexpr (has_pairs<Phase>) {
@@ -299,7 +299,7 @@ private:
 
     /// Column `j`, or as many as `U` groups have from there on. Accumulators are in the slots of reductions.
     template <int Phase, int U>
-    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, [[maybe_unused]] divisors<Phase>& of_rows,
+    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, [[maybe_unused]] reciprocals<Phase>& of_rows,
                                    std::ptrdiff_t j) {
         step_registers<Group, U> column;
         unroll_models<program::template work<Phase, (U > Groups)>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
@@ -318,7 +318,7 @@ private:
                 constexpr int of_one = simd::pack<T, Groups>::registers;
                 column.template at<model>(step) = V::generate(
                     [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });
-            } else if constexpr (divisors<Phase>::may_suit && divides_by_uniform(Group::steps(), model)) {
+            } else if constexpr (reciprocals<Phase>::may_suit && divides_by_uniform(Group::steps(), model)) {
                 column.template at<model>(step) = of_rows.template quotient<model>(column, row_, step);
             } else {
                 column.template at<model>(step) = apply_step<model, lanes_are::rows>(column, row_, step);

@@ -12,6 +12,7 @@
 #include <calque/kernels/cpu/math_hyperbolic.hpp>
 #include <calque/kernels/cpu/math_log.hpp>
 #include <calque/kernels/cpu/math_pow.hpp>
+#include <calque/kernels/cpu/math_quotients.hpp>
 #include <calque/kernels/cpu/math_random.hpp>
 #include <calque/kernels/cpu/math_roots.hpp>
 #include <calque/kernels/cpu/math_tanh.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The square root, its reciprocal, and quotients: what the divider makes.
+// The square root and its reciprocal.
 #pragma once
 
 #include <calque/kernels/cpu/math_tools.hpp>
@@ -17,17 +17,6 @@ CALQUE_INLINE V sqrt(V x) {
 template <int OfFour, class V>
 CALQUE_INLINE V sqrt_in_turns(V x) {
     return simd::sqrt_in_turns<OfFour>(x);
-}
-
-template <int OfFour, class V>
-CALQUE_INLINE V divide_in_turns(V x, V y) {
-    return simd::divide_in_turns<OfFour>(x, y);
-}
-
-/// Correctly rounded.
-template <class V>
-CALQUE_INLINE V divide_by_uniform(V x, V divisor) {
-    return simd::divide_by_uniform(x, divisor);
 }
 
 /// By Newton's steps from an estimate of 14 bits, where there is an instruction for it: with the term of second order

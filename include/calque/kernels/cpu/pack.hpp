@@ -11,5 +11,6 @@
 #include <calque/kernels/cpu/pack_integer.hpp>
 #include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/pack_memory.hpp>
+#include <calque/kernels/cpu/pack_quotients.hpp>
 #include <calque/kernels/cpu/pack_reduce.hpp>
 #include <calque/kernels/cpu/pack_uniform.hpp>
