@@ -81,11 +81,11 @@ CALQUE_INLINE void move_to_column(Arguments& a, std::ptrdiff_t j) {
 
 namespace detail {
 
-/// A pack from memory: all of it, or (`Masked`) its first `n` elements.
-template <bool Masked, int U, class T>
+/// A pack from memory: all of it, or (`Masked`) its first `n` elements, of which so many groups are `Whole`.
+template <bool Masked, int U, int Whole = 0, class T>
 CALQUE_INLINE simd::pack<T, U> load(T const* p, int n) {
     if constexpr (Masked) {
-        return simd::pack<T, U>::load(p, n);
+        return simd::pack<T, U>::template load<Whole>(p, n);
     } else {
         return simd::pack<T, U>::load(p);
     }

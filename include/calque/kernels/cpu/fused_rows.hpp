@@ -370,11 +370,11 @@ private:
         return into_lines != 0 && !is_rewritten;
     }
 
-    /// Runs the whole blocks of a phase from column `j` on, all but the last, with loads in whole lines, but for those
-    /// of one leaf. Returns where it ended.
+    /// Runs the whole blocks of a phase from column `j` to `end`, a group before the row does at the latest, with loads
+    /// in whole lines, but for those of one leaf. Returns where it ended.
     template <int Phase, int OtherLeaf = no_leaf, int U>
     CALQUE_INLINE std::ptrdiff_t run_blocks_in_lines(step_registers<Group, U>& wide, arguments const& row,
-                                                     std::ptrdiff_t j) {
+                                                     std::ptrdiff_t j, std::ptrdiff_t end) {
         row_lines<OtherLeaf> lines{row, {}};
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
@@ -382,7 +382,7 @@ private:
         });
         constexpr std::ptrdiff_t block = U * simd::width;
         CALQUE_ROLLED
-        for (; j + block + simd::width <= columns_; j += block) {
+        for (; j + block <= end; j += block) {
             run_block<Phase, false>(wide, lines, j, 0);
         }
         return j;
@@ -413,14 +413,15 @@ private:
                 using T = step_element<Group, stored>;
                 constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
+                std::ptrdiff_t const end = columns_ - simd::width; // nor is the line that it ends in
                 if constexpr (simd::waits_for_lines_that_are_crossed) {
                     auto const& read = program::template reads<Phase>;
                     if (columns_ <= thresholds::most_bytes_in_l1 / bytes_of_column<Phase>()) {
                         constexpr int last = step_v<Group, read.at[read.size - 1]>.leaf;
-                        return run_blocks_in_lines<Phase, last>(wide, row, j);
+                        return run_blocks_in_lines<Phase, last>(wide, row, j, end);
                     }
                 }
-                return run_blocks_in_lines<Phase>(wide, row, j);
+                return run_blocks_in_lines<Phase>(wide, row, j, end);
             }
         }
         return j;
@@ -490,21 +491,6 @@ private:
                Group::steps()[read.at[0]].leaf >= 0;
     }
 
-    /// Whether a row is long enough for that, and not behind L2. Of many rows the first phase waits for what is behind
-    /// L1, and only where lines that are crossed take longer.
-    template <int Phase, bool OneRow>
-    bool gains_from_reducing_lines() const {
-        constexpr bool has_line_loads = simd::has_line_loads(dtype::float32);
-        std::ptrdiff_t least = has_line_loads ? thresholds::least_bytes_reduced_in_lines
-                                              : thresholds::least_bytes_reduced_in_lines_by_memory;
-        if constexpr (!OneRow) {
-            least = Phase == 0 && is_behind_l1_ ? thresholds::least_bytes_of_rows_reduced_in_lines
-                                                : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
-        }
-        using T = step_element<Group, program::template reads<Phase>.at[0]>;
-        return columns_ >= least / static_cast<std::ptrdiff_t>(sizeof(T)) && !waits_for_memory_;
-    }
-
     /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
     template <int Phase>
     static constexpr bool reduces_others_in_lines() {
@@ -520,54 +506,90 @@ private:
         return suits && registers <= thresholds::most_registers_of_reduced_lines;
     }
 
-    /// Whether they should be: L1 has them, and some do not begin in their lines at column `j`.
+    /// Whether they should be from column `j` on: L1 has them, and some do not begin in their lines there.
     template <int Phase>
-    CALQUE_INLINE bool gains_from_other_lines([[maybe_unused]] arguments const& row,
-                                              [[maybe_unused]] std::ptrdiff_t j) const {
-        bool gains = false;
+    CALQUE_INLINE bool gains_from_other_lines(arguments const& row, std::ptrdiff_t j) const {
         if constexpr (reduces_others_in_lines<Phase>()) {
-            unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                gains |= simd::place_in_line(array_of<program::template reads<Phase>.at[k]>(row) + j) != 0;
-            });
-            gains = gains && columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>();
+            return columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>() &&
+                   !lie_at_lines<Phase>(row, j);
+        } else {
+            return false;
         }
-        return gains;
     }
 
-    /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do. Returns where it
-    /// ended.
+    /// Whether all arrays but the first begin in their lines at column `j`.
+    template <int Phase>
+    static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
+        std::ptrdiff_t into_lines = 0;
+        unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            into_lines |= simd::place_in_line(array_of<program::template reads<Phase>.at[k]>(row) + j);
+        });
+        return into_lines == 0;
+    }
+
+    /// Whether a row should be reduced so: it is long enough for that, not behind L2, and not at lines already.
+    template <int Phase, bool OneRow>
+    CALQUE_INLINE bool gains_from_reducing_lines(arguments const& row, std::ptrdiff_t into_line) const {
+        using T = step_element<Group, program::template reads<Phase>.at[0]>;
+        std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
+        bool gains = false;
+        if (bytes >= least_bytes_reduced_in_lines<Phase, OneRow>()) {
+            gains = into_line != 0 || gains_from_other_lines<Phase>(row, 0);
+        } else if constexpr (reduces_others_in_lines<Phase>()) {
+            gains = bytes >= thresholds::least_bytes_reduced_in_lines_together && into_line != 0 &&
+                    lie_at_lines<Phase>(row, simd::width - into_line);
+        }
+        return gains && !waits_for_memory_;
+    }
+
+    /// From how many bytes on it should wherever other arrays lie. One of many rows waits for what is behind L1, in the
+    /// first phase.
+    template <int Phase, bool OneRow>
+    std::ptrdiff_t least_bytes_reduced_in_lines() const {
+        if constexpr (!simd::has_line_loads(dtype::float32)) {
+            return thresholds::least_bytes_reduced_in_lines_by_memory;
+        } else if constexpr (OneRow) {
+            return thresholds::least_bytes_reduced_in_lines;
+        } else {
+            return Phase == 0 && is_behind_l1_ ? thresholds::least_bytes_of_rows_reduced_in_lines
+                                               : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
+        }
+    }
+
+    /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do: a group that ends
+    /// where one does, and blocks from there on. Returns where it ended.
     ///
     /// Each accumulator gets the same elements in the same order as without that, so that the bits of the result do not
-    /// depend on where an array lies: all of them change their lanes for the loop between the first and the last block.
+    /// depend on where an array lies: in other lanes, which it leaves at the end.
     template <int Phase, int U>
     CALQUE_INLINE std::ptrdiff_t reduce_lines(step_registers<Group, U>& accumulators, arguments const& row,
                                               std::ptrdiff_t into_line) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t const end = columns_ / block * block;
-        std::ptrdiff_t const first = block - into_line;
-        run_block<Phase, false, kept_lanes::first>(accumulators, row, 0, static_cast<int>(first));
-        if (into_line != 0) {
-            rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
-                return simd::rotate_right(x, n);
-            });
-        }
+        std::ptrdiff_t const first = simd::width - into_line;
+        step_registers<Group, 1> narrow;
+        program::template start_reductions<Phase>(narrow);
+        run_block<Phase, true>(narrow, row, 0, static_cast<int>(first));
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            simd::put_last_group(accumulators.template at<step>(),
+                                 simd::rotate_left(narrow.template at<step>(), first));
+        });
         std::ptrdiff_t j = first;
         if constexpr (reduces_others_in_lines<Phase>()) {
             if (gains_from_other_lines<Phase>(row, first)) {
-                j = run_blocks_in_lines<Phase, step_v<Group, program::template reads<Phase>.at[0]>.leaf>(accumulators,
-                                                                                                         row, j);
+                constexpr int leaf = step_v<Group, program::template reads<Phase>.at[0]>.leaf;
+                j = run_blocks_in_lines<Phase, leaf>(accumulators, row, j, std::min(end, columns_ - simd::width));
             }
         }
         CALQUE_ROLLED
         for (; j + block <= end; j += block) {
             run_block<Phase, false>(accumulators, row, j, 0);
         }
-        if (into_line != 0) {
-            rotate_reductions<Phase>(accumulators, into_line, [](auto const& x, auto n) CALQUE_INLINE_LAMBDA {
-                return simd::rotate_left(x, n);
-            });
-            run_block<Phase, false, kept_lanes::others>(accumulators, row, end - block, static_cast<int>(first));
-        }
+        run_block<Phase, true, kept_lanes::first_of_last_group>(accumulators, row, j, static_cast<int>(end - j));
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            auto& total = accumulators.template at<step>();
+            total = simd::rotate_right(total, first);
+        });
         return end;
     }
 
@@ -727,8 +749,7 @@ private:
         if constexpr (reduces_lines<Phase, OneRow>()) {
             auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
-            if (gains_from_reducing_lines<Phase, OneRow>() &&
-                (into_line != 0 || gains_from_other_lines<Phase>(row, 0))) {
+            if (gains_from_reducing_lines<Phase, OneRow>(row, into_line)) {
                 return reduce_lines<Phase>(wide, row, into_line);
             }
         }
@@ -983,11 +1004,11 @@ private:
         return static_cast<int>(columns_left < block ? columns_left : block);
     }
 
-    /// Which lanes of a block reductions take.
-    enum class kept_lanes { all, first, others, none };
+    /// Which lanes of a block reductions take: `first_of_last_group` if all groups before it are whole.
+    enum class kept_lanes { all, first, first_of_last_group, none };
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
-    /// which take the first `n` lanes or the others if they do not keep all.
+    /// which take the first `n` lanes if they do not keep all.
     template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
     CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column;
@@ -1015,7 +1036,7 @@ private:
                     load_neighbours<Phase, Masked, model>(column, row, step, j, n);
                 } else if constexpr (requires { Row::other_leaf; }) {
                     if (leaf == Row::other_leaf) {
-                        column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
+                        column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
                     } else {
                         column.template at<model>(step) =
                             simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
@@ -1024,10 +1045,10 @@ private:
                     if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
                         column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
                     } else {
-                        column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
+                        column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
                     }
                 } else {
-                    column.template at<model>(step) = load_leaf<Phase, Masked, U>(from, step, n);
+                    column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
                 }
             } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
                 auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
@@ -1111,9 +1132,10 @@ private:
         }
     }
 
-    template <int Phase, bool Masked, int U, class T>
+    template <int Phase, bool Masked, kept_lanes Kept, int U, class T>
     static CALQUE_INLINE simd::pack<T, U> load_leaf(T const* from, int step, int n) {
-        auto const loaded = detail::load<Masked, U>(from, n);
+        constexpr int whole = Kept == kept_lanes::first_of_last_group ? U - 1 : 0;
+        auto const loaded = detail::load<Masked, U, whole>(from, n);
         simd::pack<T, U> const kept =
             loads_once(Phase) && uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
         if constexpr (looks_for_nan<Phase>()) {
@@ -1160,23 +1182,15 @@ private:
         if constexpr (Kept == kept_lanes::none) {
             return;
         }
-        simd::pack<T, U> const none(program::template identity<Model>);
         if constexpr (Kept == kept_lanes::first) {
-            x = simd::keep_first(x, none, n);
-        } else if constexpr (Kept == kept_lanes::others) {
-            x = simd::keep_first(none, x, n);
+            x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
+        } else if constexpr (Kept == kept_lanes::first_of_last_group) {
+            simd::pack<T, 1> const none(program::template identity<Model>);
+            simd::put_last_group(x, simd::keep_first(simd::groups_of<U - 1, 1>(x), none, n - (U - 1) * simd::width));
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
         total = combine_with_totals<step_op<Group, Model>>(x, total);
-    }
-
-    template <int Phase, int U, class F>
-    static CALQUE_INLINE void rotate_reductions(step_registers<Group, U>& accumulators, std::ptrdiff_t n, F rotate) {
-        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
-            auto& total = accumulators.template at<step>();
-            total = rotate(total, n);
-        });
     }
 
     template <int Phase, int U>

@@ -20,6 +20,14 @@ CALQUE_INLINE pack<T, N> groups_of(pack<T, U> const& x) {
     return pack<T, N>::generate([&](int i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
 }
 
+/// Replaces the last group of a pack.
+template <class T, int U>
+CALQUE_INLINE void put_last_group(pack<T, U>& x, pack<T, 1> const& group) {
+    constexpr int registers_per_group = pack<T, 1>::registers;
+    unroll<registers_per_group>([&](int i)
+                                    CALQUE_INLINE_LAMBDA { x.r[(U - 1) * registers_per_group + i] = group.r[i]; });
+}
+
 /// Combines the groups of a pack to `Left`, with an `f` that takes two packs of so many: (0 1) (2 3) first.
 template <int Left = 1, class T, int U, class F>
 CALQUE_INLINE pack<T, Left> fold_groups(pack<T, U> const& x, F f) {

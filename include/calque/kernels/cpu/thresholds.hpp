@@ -114,24 +114,29 @@ inline constexpr std::ptrdiff_t least_bytes_of_permuted_multiply_adds = 46 * kib
 inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 
 /// Light reductions of one row of so many bytes load from the beginning of a cache line on, and other arrays in whole
-/// lines, as elementwise work does, if so many registers have them and so many bytes all of what is read. Measured
-/// without, AVX-512, arrays at several places in their lines: sums of 300 floats 0.96, of 500 1.15, of 1000 1.45, of
-/// 3000 to 6000 1.75, of doubles 1.17, 1.3, 1.6 and 1.8; of x * y, (x - y)^2, |x - y| and x * y * z 1.0 to 1.05 of 300,
-/// 1.25 to 1.3 of 500, 1.4 to 1.55 of 1000, 1.5 to 1.75 of 3000, of doubles (two arrays) 1.2, 1.4, 1.65, 1.7. On an
-/// Intel Xeon (L2 of 2 MiB), sums of 20,000 to 200,000 1.8 to 1.9, of 400,000 1.5, 1.0 behind L2. Other arrays in lines
-/// behind L1: 1.0, of doubles 1.2 to 1.5. Maxima: 1.0 to 1.05 of 300, 1.1 of 1000 floats, 1.15 of 1000 doubles, of
-/// |x - y| 1.1 of 500, 1.17 of 1000, 1.2 of 2000. Where the first array begins in a line, the others across lines: x *
-/// y of 1000 and 3000 floats 1.25 and 1.33, of doubles 1.4 and 1.5; in lines where all are at one place: |x - y| 1.15.
+/// lines, as elementwise work does, if so many registers have them and so many bytes all of what is read; of fewer
+/// bytes if all arrays lie together, at one place in their lines. Measured without, AVX-512, arrays at several places:
+/// sums of 300 floats 0.96, of 500 1.15, of 1000 1.45, of 3000 to 6000 1.75, of doubles 1.17, 1.3, 1.6 and 1.8; of x *
+/// y, (x - y)^2, |x - y| and x * y * z 1.0 to 1.05 of 300, 1.25 to 1.3 of 500, 1.4 to 1.55 of 1000, 1.5 to 1.75 of
+/// 3000, of doubles (two arrays) 1.2, 1.4, 1.65, 1.7. On an Intel Xeon (L2 of 2 MiB), sums of 20,000 to 200,000 1.8
+/// to 1.9, of 400,000 1.5, 1.0 behind L2; of arrays that lie together x * y 1.1 of 200, 1.3 of 300, 1.45 of 500, |x -
+/// y| 1.2 of 300 and 500, of others 0.65 to 0.95. Other arrays in lines behind L1: 1.0, of doubles 1.2 to 1.5. Maxima:
+/// 0.85 of 300, 0.95 of 500, 1.15 of 1000 floats, of |x - y| 1.1 of 500, 1.17 of 1000, 1.2 of 2000. Where the first
+/// array begins in a line, the others across lines: x * y of 1000 and 3000 floats 1.25 and 1.33, of doubles 1.4
+/// and 1.5; in lines where all are at one place: |x - y| 1.15.
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 2 * kibibytes;
+inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_together = 1 * kibibytes;
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
 /// Each of many rows, where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed), from so many
-/// bytes on if all of them are behind L1; what L1 has, or an earlier phase read, from so many on. Measured on an Intel
-/// Xeon beside loads across lines, AVX-512: over 200 KB of floats sums of rows 0.8 of 200 columns, 0.75 of 300, 0.65 of
-/// 500, 0.55 of 1000 and more, maxima 1.0, 0.88, 0.65 and 0.55, sums of products 0.8, 0.78, 0.65 and 0.6, deviations in
-/// two phases 0.97 of 333, 0.85 of 600, 0.75 of 1000; over 24 KB sums 1.37 of 300, 1.02 to 1.08 of 500, 0.88 of 1000,
-/// 0.74 of 4000, maxima 1.34, 1.2, 1.0 and 0.87. On an AMD Zen 5 0.9 to 1.5.
-inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines = 1280;
+/// bytes on if all of them are behind L1; what L1 has, or an earlier phase read, from so many on, unless it lies
+/// together. Measured on an Intel Xeon without, AVX-512: over 200 KB of floats sums of rows 1.1 of 180 columns, 1.25 of
+/// 200, 1.4 of 300, 1.65 of 500, 1.9 of 1000 and more, maxima 0.9, 1.0, 1.15, 1.65 and 1.9, sums of products 1.3
+/// to 1.5, if these lie together 1.5; deviations in two phases 0.9, 0.95, 1.15, 1.2 and 1.35; over 24 KB sums 0.5 of
+/// 200, 0.85 of 300, 0.95 of 400, 1.15 of 1000, 1.35 of 4000, maxima 0.7, 0.8, 0.8, 1.0 and 1.15; products that lie
+/// together 1.1 of 200, 1.2 of 260, 1.4 of 300, |x - y| 0.95, 0.9 and 1.1, of others 0.65 to 0.95. On an AMD Zen 5 0.7
+/// to 1.1.
+inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines = 768;
 inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines_in_l1 = 4 * kibibytes;
 inline constexpr std::ptrdiff_t most_bytes_in_l1 = 40 * kibibytes;
 /// Without AVX-512, where all of a reduction's totals change lanes by way of memory. Measured without, AVX2: sums of
