@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
+#include <calque/kernels/cpu/row_phase.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/row_search.hpp>
@@ -27,6 +28,8 @@ class fused_rows {
     static constexpr auto const& plan = program::plan;
     static constexpr bool Broadcasts = Broadcast != broadcast::none;
     static constexpr bool is_spaced = Apart != 1;
+    template <int Phase>
+    using phase = row_phase<Group, Phase, Broadcasts, is_spaced>;
 
 public:
     using arguments = std::conditional_t<is_spaced, spaced_arguments<Group::leaf_count, Group::result_count>,
@@ -60,8 +63,8 @@ public:
                     kernel.run_rows(row, count, typename program::phases{});
                     move_to_row<Group>(row, count);
                 }
-            } else if (has_loop_of_short_rows && has_no_blocks(0, columns)) {
-                kernel.template run_each<has_loop_of_short_rows>(row, rows - first);
+            } else if (phase<0>::has_loop_of_short_rows && phase<0>::has_no_blocks(columns)) {
+                kernel.template run_each<phase<0>::has_loop_of_short_rows>(row, rows - first);
             } else {
                 kernel.template run_each<false>(row, rows - first);
             }
@@ -71,7 +74,7 @@ public:
     /// How many columns of a row should run by themselves, so that rows of whole registers from there on, of together
     /// so many elements, store at multiples of a register.
     static CALQUE_INLINE std::ptrdiff_t columns_before_aligned(arguments const& row, std::ptrdiff_t elements) {
-        if constexpr (aligns_stores_of_rows<0>()) {
+        if constexpr (phase<0>::aligns_stores_of_rows) {
             if (elements >= thresholds::least_elements_of_aligned_joined_rows) {
                 return count_unaligned<0>(row);
             }
@@ -205,49 +208,6 @@ private:
 
     // ---- one walk along a row
 
-    static constexpr bool is_light(int phase) {
-        int const light = plan.counts[phase]           ? thresholds::light_counting_phase
-                          : plan.reduces[phase]        ? thresholds::light_reducing_phase
-                          : simd::register_count == 32 ? thresholds::light_phase_of_32_registers
-                                                       : thresholds::light_phase;
-        return plan.cost[phase] <= light;
-    }
-
-    /// Whether registers are few for a phase: it has several values at a time, not one that it folds, or one function.
-    static constexpr bool is_crowded(int phase) {
-        return is_short_of_registers<Group> && plan.cost[phase] > 1 &&
-               plan.cost[phase] <= thresholds::most_cost_of_crowded_phase;
-    }
-
-    /// Whether four groups of more than light work run in lockstep, as registers suffice.
-    static constexpr bool is_deep(int phase) {
-        return program::has_registers_to_spare && !is_light(phase) && !plan.counts[phase] && !is_spaced &&
-               !always_masked;
-    }
-
-    /// Independent chains in flight: more for little work, which waits for memory, and for functions, each a chain of
-    /// instructions that wait for one another, of which a processor looks too few ahead; fewer where registers are
-    /// short. Fewer, too, where leaves may have one element a row: what is in the registers of a group depends on the
-    /// call, so that it is copied there. (Measured with one, exp(x - k) and tanh(x * k): 1.05, of joined rows 1.05 to
-    /// 1.12; with four tanh takes up to 1.17.) Where columns stand apart, several registers make one.
-    static constexpr int groups_of_phase(int phase) {
-        bool const is_copied = Broadcasts && !plan.reduces[phase];
-        int const light = !is_spaced || plan.reduces[phase] ? 4 : program::has_registers_to_spare ? 2 : 1;
-        bool const has_four = is_light(phase) ? !is_crowded(phase) : is_deep(phase);
-        int const copied = is_deep(phase) ? 2 : 1;
-        return is_copied ? copied : has_four ? light : 2;
-    }
-
-    /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
-    /// the time.
-    static constexpr bool always_masked = program::step_count > thresholds::steps_with_unmasked_loop;
-
-    /// Whether a phase may ask for memory ahead of its loads: a reduction of so little work that it waits for nothing
-    /// else. (What stores as well waits for its stores.)
-    static constexpr bool prefetches(int phase) {
-        return plan.reduces[phase] && plan.cost[phase] <= thresholds::light_phase;
-    }
-
     /// Asks for what the block will read that stands behind the one at column `j` by the distance for it.
     template <int Phase, int U>
     CALQUE_INLINE void prefetch_block(arguments const& row, std::ptrdiff_t j) const {
@@ -257,22 +217,6 @@ private:
                 simd::prefetch<U * simd::width>(array_of<step>(row) + j, thresholds::prefetched_bytes);
             }
         });
-    }
-
-    /// Whether a phase may load its arrays line by line: elementwise work that waits for its loads.
-    template <int Phase>
-    static constexpr bool loads_lines() {
-        auto const& read = program::template reads<Phase>;
-        auto const& stored = program::template stores<Phase>;
-        bool suits = is_light(Phase) && !plan.reduces[Phase] && read.size != 0;
-        for (int k = 0; k < read.size; ++k) {
-            graph::step const& s = Group::steps()[read.at[k]];
-            suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
-        }
-        for (int k = 0; k < stored.size; ++k) {
-            suits &= simd::has_line_loads(Group::steps()[stored.at[k]].type);
-        }
-        return suits;
     }
 
     /// A row, and where in its lines each array lies, but for one that is loaded as it lies.
@@ -292,67 +236,6 @@ private:
             is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
         });
         return is;
-    }
-
-    /// The bytes that a phase reads and stores for each column.
-    template <int Phase>
-    static constexpr std::ptrdiff_t bytes_of_column() {
-        std::ptrdiff_t bytes = 0;
-        for (auto const* list : {&program::template reads<Phase>, &program::template stores<Phase>}) {
-            for (int k = 0; k < list->size; ++k) {
-                bytes += static_cast<std::ptrdiff_t>(size_of(Group::steps()[list->at[k]].type));
-            }
-        }
-        return bytes;
-    }
-
-    /// What a phase computes for each column in the units that permute, too: divisions and roots have one of their own,
-    /// and what keeps NaN takes a mask instead of a blend where lines are loaded.
-    template <int Phase>
-    static constexpr int cost_beside_loads() {
-        int cost = 0;
-        for (int w = 0; w < program::template work<Phase>.size; ++w) {
-            int const step = program::template work<Phase>.at[w];
-            graph::op_info const& op = graph::info(Group::steps()[step].op);
-            int const most = plan.loads(step, Phase) || op.uses_divider ? 1 : op.takes_numbers ? 2 : op.cost;
-            cost += Group::steps()[step].leaf >= 0 ? 0 : std::min(cost_of_step(Group::steps(), step), most);
-        }
-        return cost;
-    }
-
-    /// What of that takes a unit longer beside permutations: instructions of three registers, which multiply and add,
-    /// or keep NaN.
-    template <int Phase>
-    static constexpr int count_of_three_registers() {
-        int count = 0;
-        for (int w = 0; w < program::template work<Phase>.size; ++w) {
-            int const step = program::template work<Phase>.at[w];
-            graph::op_code const op = Group::steps()[step].op;
-            bool const multiplies = op == graph::code_of<graph::ops::fma> || op == graph::code_of<graph::ops::fms> ||
-                                    op == graph::code_of<graph::ops::fnma>;
-            bool const keeps_nan = graph::info(op).takes_numbers && cost_of_step(Group::steps(), step) > 1;
-            count += !plan.loads(step, Phase) && (multiplies || keeps_nan) ? 1 : 0;
-        }
-        return count;
-    }
-
-    /// Whether a phase may gain from loads in whole lines: several, which wait longer for two lines each than the
-    /// arithmetic does for permutations beside it.
-    template <int Phase>
-    static constexpr bool may_gain_from_lines() {
-        constexpr int loads = program::template reads<Phase>.size;
-        return loads > 1 && cost_beside_loads<Phase>() < 2 * loads;
-    }
-
-    /// Whether it does: with more arithmetic than loads only behind L1.
-    template <int Phase>
-    bool gains_from_lines() const {
-        constexpr int loads = program::template reads<Phase>.size, cost = cost_beside_loads<Phase>();
-        constexpr bool waits_for_units = cost + count_of_three_registers<Phase>() > 2 * loads;
-        constexpr std::ptrdiff_t least = cost <= loads     ? 0
-                                         : waits_for_units ? thresholds::least_bytes_of_permuted_multiply_adds
-                                                           : thresholds::least_bytes_of_permuted_arithmetic;
-        return columns_ >= least / bytes_of_column<Phase>() && columns_ <= thresholds::most_columns_in_lines;
     }
 
     /// Whether some arrays do not begin in their lines at column `j`, and none of these is stored to: the next line
@@ -398,8 +281,8 @@ private:
             static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
         int const first = -static_cast<int>(simd::place_in_line(result)) & (simd::width - 1);
         bool in_lines = false;
-        if constexpr (may_gain_from_lines<Phase>()) {
-            in_lines = gains_from_lines<Phase>() && begins_in_lines<Phase>(row, first);
+        if constexpr (phase<Phase>::may_gain_from_lines) {
+            in_lines = phase<Phase>::gains_from_lines(columns_) && begins_in_lines<Phase>(row, first);
         }
         // The line that an array begins in is never read whole.
         std::ptrdiff_t const begin = in_lines ? first + simd::width : first;
@@ -408,15 +291,15 @@ private:
         for (int n = first == 0 ? simd::width : first; j < begin; j += n, n = simd::width) {
             run_block<Phase, true>(narrow, row, j, n);
         }
-        if constexpr (may_gain_from_lines<Phase>()) {
+        if constexpr (phase<Phase>::may_gain_from_lines) {
             if (in_lines) {
                 using T = step_element<Group, stored>;
-                constexpr int U = groups_of_phase(Phase) * simd::lanes<T> / simd::width; // lines are in registers
+                constexpr int U = phase<Phase>::groups * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
                 std::ptrdiff_t const end = columns_ - simd::width; // nor is the line that it ends in
                 if constexpr (simd::waits_for_lines_that_are_crossed) {
                     auto const& read = program::template reads<Phase>;
-                    if (columns_ <= thresholds::most_bytes_in_l1 / bytes_of_column<Phase>()) {
+                    if (columns_ <= thresholds::most_bytes_in_l1 / phase<Phase>::bytes_of_column) {
                         constexpr int last = step_v<Group, read.at[read.size - 1]>.leaf;
                         return run_blocks_in_lines<Phase, last>(wide, row, j, end);
                     }
@@ -425,38 +308,6 @@ private:
             }
         }
         return j;
-    }
-
-    /// Whether a phase is elementwise work that waits for its loads and stores.
-    template <int Phase>
-    static constexpr bool only_moves() {
-        return is_light(Phase) && !plan.reduces[Phase] && program::template stores<Phase>.size != 0;
-    }
-
-    /// Whether such a phase may begin to store at a multiple of a register, where there are no loads in whole lines.
-    template <int Phase>
-    static constexpr bool aligns_light_stores() {
-        return !simd::has_line_loads(dtype::float32) && only_moves<Phase>();
-    }
-
-    /// Whether it may do so in each of many rows, whose registers can cross lines.
-    template <int Phase>
-    static constexpr bool aligns_stores_of_rows() {
-        return simd::width * sizeof(float) > 16 && !Broadcasts && only_moves<Phase>();
-    }
-
-    /// Whether what it stores is of elements of 8 bytes.
-    template <int Phase>
-    static constexpr bool stores_wide() {
-        return sizeof(step_element<Group, program::template stores<Phase>.at[0]>) > sizeof(float);
-    }
-
-    /// From how many columns on it does.
-    template <int Phase>
-    static constexpr std::ptrdiff_t least_columns_of_aligned_rows() {
-        return !simd::waits_for_lines_that_are_crossed ? thresholds::least_columns_of_aligned_rows
-               : stores_wide<Phase>()                  ? thresholds::least_columns_of_wide_rows_at_lines
-                                                       : thresholds::least_columns_of_rows_at_lines;
     }
 
     /// How many columns of a phase there are before what it stores is aligned.
@@ -482,35 +333,11 @@ private:
         return unaligned;
     }
 
-    /// Whether a phase may accumulate from the beginning of a line on: reductions that wait for their loads.
-    template <int Phase, bool OneRow>
-    static constexpr bool reduces_lines() {
-        auto const& read = program::template reads<Phase>;
-        return (OneRow || simd::waits_for_lines_that_are_crossed) && prefetches(Phase) && !plan.counts[Phase] &&
-               !Broadcasts && program::template stores<Phase>.size == 0 && read.size != 0 &&
-               Group::steps()[read.at[0]].leaf >= 0;
-    }
-
-    /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
-    template <int Phase>
-    static constexpr bool reduces_others_in_lines() {
-        auto const& read = program::template reads<Phase>;
-        bool suits = may_gain_from_lines<Phase>();
-        int registers = 0;
-        for (int k = 0; k < read.size; ++k) {
-            graph::step const& s = Group::steps()[read.at[k]];
-            suits &= s.leaf >= 0 && simd::has_line_loads(s.type);
-            int const bytes = groups_of_phase(Phase) * simd::width * static_cast<int>(size_of(s.type));
-            registers += k == 0 ? 0 : bytes / static_cast<int>(simd::line_bytes) + 1;
-        }
-        return suits && registers <= thresholds::most_registers_of_reduced_lines;
-    }
-
     /// Whether they should be from column `j` on: L1 has them, and some do not begin in their lines there.
     template <int Phase>
     CALQUE_INLINE bool gains_from_other_lines(arguments const& row, std::ptrdiff_t j) const {
-        if constexpr (reduces_others_in_lines<Phase>()) {
-            return columns_ <= thresholds::most_bytes_of_reduced_lines / bytes_of_column<Phase>() &&
+        if constexpr (phase<Phase>::reduces_others_in_lines) {
+            return columns_ <= thresholds::most_bytes_of_reduced_lines / phase<Phase>::bytes_of_column &&
                    !lie_at_lines<Phase>(row, j);
         } else {
             return false;
@@ -535,7 +362,7 @@ private:
         bool gains = false;
         if (bytes >= least_bytes_reduced_in_lines<Phase, OneRow>()) {
             gains = into_line != 0 || gains_from_other_lines<Phase>(row, 0);
-        } else if constexpr (reduces_others_in_lines<Phase>()) {
+        } else if constexpr (phase<Phase>::reduces_others_in_lines) {
             gains = bytes >= thresholds::least_bytes_reduced_in_lines_together && into_line != 0 &&
                     lie_at_lines<Phase>(row, simd::width - into_line);
         }
@@ -575,7 +402,7 @@ private:
                                  simd::rotate_left(narrow.template at<step>(), first));
         });
         std::ptrdiff_t j = first;
-        if constexpr (reduces_others_in_lines<Phase>()) {
+        if constexpr (phase<Phase>::reduces_others_in_lines) {
             if (gains_from_other_lines<Phase>(row, first)) {
                 constexpr int leaf = step_v<Group, program::template reads<Phase>.at[0]>.leaf;
                 j = run_blocks_in_lines<Phase, leaf>(accumulators, row, j, std::min(end, columns_ - simd::width));
@@ -591,13 +418,6 @@ private:
             total = simd::rotate_right(total, first);
         });
         return end;
-    }
-
-    /// Whether a phase of more work that loads no lines may begin to store at a multiple of a register.
-    template <int Phase>
-    static constexpr bool stores_aligned() {
-        return plan.cost[Phase] > thresholds::light_phase && !loads_lines<Phase>() && !plan.reduces[Phase] &&
-               program::template stores<Phase>.size != 0;
     }
 
     /// Runs all of a phase, whole blocks from where the result is at a multiple of a register. One loop has the columns
@@ -657,22 +477,12 @@ private:
         });
     }
 
-    /// Whether the last block of a row may end where the row does, and compute again what the one before it did:
-    /// functions of elements in one walk. Measured without, exp(x - k) and tanh(x * k) over 256 rows of 95 to 511
-    /// columns, more than half a block behind the last: 1.05 to 1.25; with it x * k, which waits for its stores, took
-    /// 1.05 to 1.3.
-    template <int Phase>
-    static constexpr bool has_overlapping_blocks() {
-        return plan.count == 1 && !plan.reduces[Phase] && !is_light(Phase) && groups_of_phase(Phase) > 1 &&
-               !plan.counts[Phase] && !is_spaced && !Broadcasts && !always_masked;
-    }
-
     /// Where the blocks of such rows end: with the row, if more than half a block is left, unless the result takes the
     /// place of what it is computed from.
     static CALQUE_INLINE std::ptrdiff_t end_of_overlapping_blocks([[maybe_unused]] arguments const& row,
                                                                   std::ptrdiff_t columns) {
-        if constexpr (has_overlapping_blocks<0>()) {
-            constexpr std::ptrdiff_t block = groups_of_phase(0) * simd::width;
+        if constexpr (phase<0>::has_overlapping_blocks) {
+            constexpr std::ptrdiff_t block = phase<0>::groups * simd::width;
             bool is_rewritten = false;
             unroll_steps<0, program::template reads<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
                 constexpr int step = program::template reads<0>.at[k];
@@ -708,10 +518,10 @@ private:
     /// Where the blocks of a phase end that begin at column `begin`.
     template <int Phase, bool OneRow>
     CALQUE_INLINE std::ptrdiff_t end_of_phase(std::ptrdiff_t begin) const {
-        if constexpr (!OneRow && has_overlapping_blocks<Phase>()) {
+        if constexpr (!OneRow && phase<Phase>::has_overlapping_blocks) {
             return end_of_overlapping_blocks_;
         } else {
-            return end_of_blocks<groups_of_phase(Phase) * simd::width>(begin);
+            return end_of_blocks<phase<Phase>::groups * simd::width>(begin);
         }
     }
 
@@ -728,25 +538,25 @@ private:
     CALQUE_INLINE std::ptrdiff_t run_blocks(step_registers<Group, U>& wide, arguments const& row) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t begin = 0;
-        if constexpr (OneRow && loads_lines<Phase>()) {
+        if constexpr (OneRow && phase<Phase>::loads_lines) {
             if (columns_ >= thresholds::least_columns_in_lines) {
                 begin = run_lines<Phase>(row);
             }
         }
-        if constexpr (OneRow && aligns_light_stores<Phase>()) {
+        if constexpr (OneRow && phase<Phase>::aligns_light_stores) {
             if (columns_ >= thresholds::least_columns_aligned) {
                 begin = run_unaligned<Phase>(row);
             }
         }
-        if constexpr (!OneRow && aligns_stores_of_rows<Phase>()) {
-            constexpr bool pays_anywhere = !stores_wide<Phase>() || simd::waits_for_lines_that_are_crossed;
+        if constexpr (!OneRow && phase<Phase>::aligns_stores_of_rows) {
+            constexpr bool pays_anywhere = !phase<Phase>::stores_wide || simd::waits_for_lines_that_are_crossed;
             constexpr bool pays_behind_l2 = simd::has_line_loads(dtype::float32); // else before it
             bool const pays = pays_anywhere || waits_for_memory_ == pays_behind_l2;
-            if (columns_ >= least_columns_of_aligned_rows<Phase>() && pays) {
+            if (columns_ >= phase<Phase>::least_columns_of_aligned_rows && pays) {
                 begin = run_unaligned<Phase>(row);
             }
         }
-        if constexpr (reduces_lines<Phase, OneRow>()) {
+        if constexpr (phase<Phase>::template reduces_lines<OneRow>) {
             auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
             if (gains_from_reducing_lines<Phase, OneRow>(row, into_line)) {
@@ -754,7 +564,7 @@ private:
             }
         }
         std::ptrdiff_t const end = end_of_phase<Phase, OneRow>(begin);
-        if constexpr (prefetches(Phase)) {
+        if constexpr (phase<Phase>::prefetches) {
             if (waits_for_memory_) {
                 CALQUE_ROLLED
                 for (std::ptrdiff_t j = begin; j < end; j += block) {
@@ -764,7 +574,7 @@ private:
                 return begin;
             }
         }
-        if constexpr (!OneRow && has_overlapping_blocks<Phase>()) {
+        if constexpr (!OneRow && phase<Phase>::has_overlapping_blocks) {
             run_overlapping_blocks<Phase>(wide, row);
             return begin;
         }
@@ -792,14 +602,14 @@ private:
     /// The first such column; behind all, if there is none.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t find_column(arguments const& row) {
-        constexpr int U = groups_of_phase(Phase);
+        constexpr int U = phase<Phase>::groups;
         std::ptrdiff_t j = 0;
         std::ptrdiff_t found = -1;
-        if constexpr (always_masked) {
+        if constexpr (phase<Phase>::always_masked) {
             found = find_in_blocks<Phase, U, true>(row, j);
         } else {
-            found = prefetches(Phase) && waits_for_memory_ ? find_in_blocks<Phase, U, false, true>(row, j)
-                                                           : find_in_blocks<Phase, U>(row, j);
+            found = phase<Phase>::prefetches && waits_for_memory_ ? find_in_blocks<Phase, U, false, true>(row, j)
+                                                                  : find_in_blocks<Phase, U>(row, j);
             if (found < 0) {
                 found = find_in_blocks<Phase, 1>(row, j);
             }
@@ -856,48 +666,9 @@ private:
         }
     }
 
-    /// Whether rows are too short for a phase's whole blocks, of which a reduction has to fold the groups: of
-    /// functions, which wait for themselves, for one block.
-    static constexpr bool has_no_blocks(int phase, std::ptrdiff_t columns) {
-        std::ptrdiff_t const block = (is_deep(phase) ? 2 : groups_of_phase(phase)) * simd::width;
-        return plan.reduces[phase] && columns < thresholds::least_blocks_folded * block;
-    }
-
-    /// From how many columns on blocks are worth it, though they leave some: sooner where they store at lines.
-    template <int Phase>
-    static constexpr std::ptrdiff_t least_columns_of_blocks_and_rest() {
-        if constexpr (simd::waits_for_lines_that_are_crossed && aligns_stores_of_rows<Phase>()) {
-            return least_columns_of_aligned_rows<Phase>();
-        } else {
-            return thresholds::least_columns_of_blocks_and_rest;
-        }
-    }
-
-    /// Whether one of many rows runs register by register, though its columns fill a block: light elementwise work, of
-    /// which blocks would leave some.
-    template <int Phase>
-    static constexpr bool runs_by_registers(std::ptrdiff_t columns) {
-        constexpr int U = groups_of_phase(Phase);
-        constexpr bool may = simd::register_count == 32 && U != 1 && only_moves<Phase>() && !is_spaced &&
-                             plan.cost[Phase] <= thresholds::light_phase;
-        return may && columns < least_columns_of_blocks_and_rest<Phase>() && columns % (U * simd::width) != 0;
-    }
-
-    /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light
-    /// sums. Measured without, over 16 to 47 columns: sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima
-    /// 0.8 to 1.0.
-    static constexpr bool has_loop_of_short_rows = [] {
-        bool are_sums = plan.count == 1 && plan.reduces[0] && is_light(0) && !always_masked && !Broadcasts;
-        auto const& reductions = program::template reductions<0>;
-        for (int k = 0; k < reductions.size; ++k) {
-            are_sums &= Group::steps()[reductions.at[k]].op == graph::code_of<graph::ops::sum>;
-        }
-        return are_sums;
-    }();
-
     template <int Phase, bool OneRow, bool IsShort = false>
     CALQUE_INLINE void run_phase(arguments const& row) {
-        constexpr int U = groups_of_phase(Phase);
+        constexpr int U = phase<Phase>::groups;
         constexpr std::ptrdiff_t block = U * simd::width;
         compute_row_values<Phase, true>(row);
         load_broadcast_elements<Phase>(row);
@@ -910,20 +681,21 @@ private:
             return;
         }
         step_registers<Group, U> wide;
-        if constexpr (always_masked) {
+        if constexpr (phase<Phase>::always_masked) {
             program::template start_reductions<Phase>(wide);
             CALQUE_ROLLED
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
                 run_block<Phase, true>(wide, row, j, lanes_of(columns_ - j, block));
             }
             finish_reductions<Phase>(wide);
-        } else if constexpr (OneRow && stores_aligned<Phase>()) {
+        } else if constexpr (OneRow && phase<Phase>::stores_aligned) {
             run_aligned<Phase>(wide, row);
         } else {
             step_registers<Group, 1> narrow;
             std::ptrdiff_t begin = 0;
             std::ptrdiff_t first = 0; // behind the whole blocks
-            if (IsShort || has_no_blocks(Phase, columns_) || (!OneRow && runs_by_registers<Phase>(columns_))) {
+            if (IsShort || phase<Phase>::has_no_blocks(columns_) ||
+                (!OneRow && phase<Phase>::runs_by_registers(columns_))) {
                 program::template start_reductions<Phase>(narrow);
             } else if constexpr (!IsShort) {
                 program::template start_reductions<Phase>(wide);
@@ -931,7 +703,8 @@ private:
                 program::template fold_reductions<Phase>(wide, narrow);
                 first = end_of_phase<Phase, OneRow>(begin);
             }
-            if constexpr (is_light(Phase) && !is_spaced) { // masks of whole registers would be a good part of the work
+            if constexpr (phase<Phase>::is_light &&
+                          !is_spaced) { // masks of whole registers would be a good part of the work
                 std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
                 if constexpr (U != 1) {
                     CALQUE_ROLLED
@@ -1020,7 +793,7 @@ private:
     template <int Phase, bool Masked, kept_lanes Kept, int U, class Row>
     CALQUE_INLINE void compute_block(step_registers<Group, U>& column, step_registers<Group, U>& accumulators,
                                      Row const& row, std::ptrdiff_t j, int n) {
-        constexpr bool is_sorted = U == 4 && is_deep(Phase);
+        constexpr bool is_sorted = U == 4 && phase<Phase>::is_deep;
         unroll_models<program::template work<Phase, is_sorted>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
@@ -1137,37 +910,13 @@ private:
         constexpr int whole = Kept == kept_lanes::first_of_last_group ? U - 1 : 0;
         auto const loaded = detail::load<Masked, U, whole>(from, n);
         simd::pack<T, U> const kept =
-            loads_once(Phase) && uses<Phase>.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
-        if constexpr (looks_for_nan<Phase>()) {
+            phase<Phase>::loads_once && phase<Phase>::uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
+        if constexpr (phase<Phase>::looks_for_nan) {
             return simd::loaded_in_order(kept);
         } else {
             return kept;
         }
     }
-
-    /// Whether a phase keeps a register for what it loads and uses several times.
-    static constexpr bool loads_once(int phase) {
-        return simd::register_count == 32 || plan.cost[phase] <= thresholds::most_cost_of_kept_loads;
-    }
-
-    /// Whether a phase has a reduction that looks for NaN.
-    template <int Phase>
-    static constexpr bool looks_for_nan() {
-        auto const& reductions = program::template reductions<Phase>;
-        bool looks = false;
-        for (int k = 0; k < reductions.size; ++k) {
-            graph::step const& s = Group::steps()[reductions.at[k]];
-            bool const is_extreme =
-                s.op == graph::code_of<graph::ops::reduce_max> || s.op == graph::code_of<graph::ops::reduce_min>;
-            looks |= is_extreme && is_floating(s.type);
-        }
-        return looks;
-    }
-
-    /// How often steps of a phase use each value.
-    template <int Phase>
-    static constexpr auto uses = count_uses<Group::step_count>(Group::steps(), program::template work<Phase>,
-                                                               [](int step) { return !plan.loads(step, Phase); });
 
     template <int Model>
     CALQUE_INLINE auto* scratch(arguments const& row, int step) const {
