@@ -220,7 +220,8 @@ TEST_CASE("sums of arrays that begin anywhere have the same bits") {
 }
 
 TEST_CASE("sums of several arrays that begin anywhere have the same bits") {
-    for (std::size_t const n : {511u, 512u, 513u, 575u, 576u, 577u, 1000u, 2561u, 6000u, 6201u, 13001u}) {
+    for (std::size_t const n :
+         {127u, 128u, 255u, 256u, 257u, 300u, 511u, 512u, 513u, 575u, 576u, 577u, 1000u, 2561u, 6000u, 6201u, 13001u}) {
         check_places<float, float>(products, n);
         check_places<double, double>(products, n);
         check_places<float, float, float>(three, n);
@@ -239,8 +240,8 @@ TEST_CASE("sums of several arrays that begin anywhere have the same bits") {
 TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, float, double) {
     auto const sums_of = calque::function(row_sums);
     auto const deviations_of = calque::function(row_deviations);
-    std::array<std::size_t, 2> const shapes[] = {{130, 159}, {130, 160}, {70, 319},  {70, 320}, {60, 333},
-                                                 {13, 1000}, {5, 1025},  {25, 1025}, {3, 2049}};
+    std::array<std::size_t, 2> const shapes[] = {{130, 127}, {130, 128}, {70, 191}, {70, 192},  {9, 255}, {9, 256},
+                                                 {60, 333},  {13, 1000}, {5, 1025}, {25, 1025}, {3, 2049}};
     for (auto const& shape : shapes) {
         std::size_t const columns = shape[1], n = shape[0] * columns;
         placed<T> const x(n, 0, 1), y(n, 0, 2);
@@ -253,7 +254,8 @@ TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, flo
         auto const expected_deviations = deviations_of(x.rows(columns));
         for (std::size_t k = 1; k < 64 / sizeof(T); k += 2) {
             CAPTURE(k);
-            placed<T> const here(n, k, 1), there(n, (3 * k) % 16, 2);
+            placed<T> const here(n, k, 1), beside(n, k, 2), there(n, (3 * k) % 16, 2);
+            CHECK(sums_of(here.rows(columns), beside.rows(columns)) == expected);
             CHECK(sums_of(here.rows(columns), there.rows(columns)) == expected);
             CHECK(deviations_of(here.rows(columns)) == expected_deviations);
         }
