@@ -244,7 +244,7 @@ private:
                     if (suit_) {
                         V const divisor = column_input<step_v<Group, step>.inputs[1]>(row, row);
                         reciprocal = V(1) / divisor;
-                        suit_ = simd::divide_by_steps(divisor);
+                        suit_ = simd::all_divide_by_steps(divisor);
                     }
                     of_steps_.template at<step>() = reciprocal;
                 });

@@ -18,7 +18,7 @@ inline constexpr bool has_quotients_by_steps = requires(reg<T> x) { quotient_by_
 template <std::floating_point T>
 inline constexpr int quotients_by_divider = sizeof(T) == 8 ? 0 : 1;
 
-/// x / divisors, correctly rounded, of divisors that `divide_by_steps` and their reciprocals.
+/// x / divisors, correctly rounded, of divisors that `all_divide_by_steps` and their reciprocals.
 template <std::floating_point T, int U, int D>
     requires has_quotients_by_steps<T>
 CALQUE_INLINE pack<T, U> quotients_by_steps(pack<T, U> const& x, pack<T, D> const& divisors,
@@ -30,10 +30,10 @@ CALQUE_INLINE pack<T, U> quotients_by_steps(pack<T, U> const& x, pack<T, D> cons
     });
 }
 
-/// Whether divisors are of sizes for that.
+/// Whether all divisors are of sizes for that.
 template <std::floating_point T, int U>
     requires has_quotients_by_steps<T>
-CALQUE_INLINE bool divide_by_steps(pack<T, U> const& divisors) {
+CALQUE_INLINE bool all_divide_by_steps(pack<T, U> const& divisors) {
     bool all = true;
     unroll<pack<T, U>::registers>([&](int i) CALQUE_INLINE_LAMBDA { all &= divides_by_steps(divisors.r[i]); });
     return all;

@@ -26,32 +26,32 @@ inline constexpr T most_divisor = 1 / least_divisor<T>;
 
 namespace detail {
 
+template <class T>
+inline constexpr unsigned all_lanes = (1u << lanes<T>)-1;
+
 // The lanes whose sizes are between two, with the first.
-CALQUE_INLINE __mmask16 sizes_between(__m512 x, float least, float end) {
-    std::int32_t const first = bits_as<std::int32_t>(least), count = bits_as<std::int32_t>(end) - first;
-    auto const bits = bits_as<reg<std::int32_t>>(x) & splat(0x7fffffff);
-    return _mm512_cmp_epu32_mask(bits_as<__m512i>(bits - splat(first)), bits_as<__m512i>(splat(count)), _MM_CMPINT_LT);
-}
-CALQUE_INLINE __mmask8 sizes_between(__m512d x, double least, double end) {
-    std::int64_t const first = bits_as<std::int64_t>(least), count = bits_as<std::int64_t>(end) - first;
-    auto const bits = bits_as<reg<std::int64_t>>(x) & splat(std::int64_t{0x7fffffffffffffff});
-    return _mm512_cmp_epu64_mask(bits_as<__m512i>(bits - splat(first)), bits_as<__m512i>(splat(count)), _MM_CMPINT_LT);
+template <class R>
+CALQUE_INLINE unsigned sizes_between(R x, element_of<R> least, element_of<R> end) {
+    using Bits = unsigned_of<element_of<R>>;
+    Bits const first = bits_as<Bits>(least), count = bits_as<Bits>(end) - first;
+    auto const sizes = bits_as<reg<Bits>>(x) & splat(static_cast<Bits>(~Bits{0} >> 1));
+    return compare_lanes<comparison::less>(sizes - splat(first), splat(count));
 }
 
 // a * b + c in some lanes, and c in others.
-CALQUE_INLINE __m512 fma_where(__mmask16 lanes, __m512 a, __m512 b, __m512 c) {
-    return _mm512_mask3_fmadd_ps(a, b, c, lanes);
+CALQUE_INLINE __m512 fma_where(unsigned lanes, __m512 a, __m512 b, __m512 c) {
+    return _mm512_mask3_fmadd_ps(a, b, c, mask16(lanes));
 }
-CALQUE_INLINE __m512d fma_where(__mmask8 lanes, __m512d a, __m512d b, __m512d c) {
-    return _mm512_mask3_fmadd_pd(a, b, c, lanes);
+CALQUE_INLINE __m512d fma_where(unsigned lanes, __m512d a, __m512d b, __m512d c) {
+    return _mm512_mask3_fmadd_pd(a, b, c, mask8(lanes));
 }
 
 // The lanes that have zeros, infinities or NaN: numbers of classes that an instruction tells apart.
 inline constexpr int zero_infinity_or_nan = 0x01 | 0x02 | 0x04 | 0x08 | 0x10 | 0x80;
-CALQUE_INLINE __mmask16 special_lanes(__m512 x) {
+CALQUE_INLINE unsigned special_lanes(__m512 x) {
     return _mm512_fpclass_ps_mask(x, zero_infinity_or_nan);
 }
-CALQUE_INLINE __mmask8 special_lanes(__m512d x) {
+CALQUE_INLINE unsigned special_lanes(__m512d x) {
     return _mm512_fpclass_pd_mask(x, zero_infinity_or_nan);
 }
 
@@ -73,15 +73,14 @@ CALQUE_INLINE __m512d fma_up(__m512d a, __m512d b, __m512d c) {
 
 // Whether the sizes of all lanes of both are in [2^-64, 2^64), of doubles in [2^-512, 2^512): then a bit of the
 // difference from the least is zero, whatever the sign.
-CALQUE_INLINE bool are_ordinary(__m512 x, __m512 y) {
-    auto const least = splat(bits_as<std::uint32_t>(0x1p-64f));
-    auto const high = (bits_as<reg<std::uint32_t>>(x) - least) | (bits_as<reg<std::uint32_t>>(y) - least);
-    return _mm512_test_epi32_mask(bits_as<__m512i>(high), bits_as<__m512i>(splat(std::uint32_t{1} << 30))) == 0;
-}
-CALQUE_INLINE bool are_ordinary(__m512d x, __m512d y) {
-    auto const least = splat(bits_as<std::uint64_t>(0x1p-512));
-    auto const high = (bits_as<reg<std::uint64_t>>(x) - least) | (bits_as<reg<std::uint64_t>>(y) - least);
-    return _mm512_test_epi64_mask(bits_as<__m512i>(high), bits_as<__m512i>(splat(std::uint64_t{1} << 62))) == 0;
+template <class R>
+CALQUE_INLINE bool are_ordinary(R x, R y) {
+    using T = element_of<R>;
+    using Bits = unsigned_of<T>;
+    auto const least = splat(bits_as<Bits>(sizeof(T) == 4 ? T(0x1p-64) : T(0x1p-512)));
+    auto const high = (bits_as<reg<Bits>>(x) - least) | (bits_as<reg<Bits>>(y) - least);
+    auto const second_bit = splat(static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 2)));
+    return _mm512_test_epi64_mask(bits_as<__m512i>(high), bits_as<__m512i>(second_bit)) == 0;
 }
 
 } // namespace detail
@@ -96,8 +95,7 @@ template <class R>
     requires(sizeof(R) == 64)
 CALQUE_INLINE bool divides_by_steps(R divisors) {
     using T = element_of<R>;
-    auto const suit = detail::sizes_between(divisors, least_divisor<T>, most_divisor<T>);
-    return suit == static_cast<decltype(suit)>(-1);
+    return detail::sizes_between(divisors, least_divisor<T>, most_divisor<T>) == detail::all_lanes<T>;
 }
 
 /// x / divisor, correctly rounded, of which `reciprocal` is 1 / divisor rounded to nearest: their product, which is
@@ -108,12 +106,11 @@ CALQUE_INLINE bool divides_by_steps(R divisors) {
 template <class R>
 CALQUE_INLINE R quotient_by_steps(R x, R divisor, R reciprocal) {
     using T = element_of<R>;
-    auto const ordinary = detail::sizes_between(x, least_dividend<T>, most_dividend<T>);
+    unsigned const ordinary = detail::sizes_between(x, least_dividend<T>, most_dividend<T>);
     R const product = x * reciprocal;
     R const quotient = detail::fma_where(ordinary, fnma(product, divisor, x), reciprocal, product);
-    constexpr auto all = static_cast<decltype(detail::special_lanes(x))>(-1);
-    if (ordinary != all) [[unlikely]] {
-        if ((ordinary | detail::special_lanes(x)) != all) {
+    if (ordinary != detail::all_lanes<T>) [[unlikely]] {
+        if ((ordinary | detail::special_lanes(x)) != detail::all_lanes<T>) {
             return x / divisor;
         }
     }
