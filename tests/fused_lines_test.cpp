@@ -58,6 +58,7 @@ inline constexpr auto column_moments = [](auto x, auto y) {
 inline constexpr auto row_sums = [](auto x, auto y) {
     return std::tuple{calque::sum<1>(x * y), calque::max<1>(x), calque::mean<1>(y)};
 };
+inline constexpr auto row_products = [](auto x, auto y) { return calque::sum<1>(x * y); };
 inline constexpr auto row_deviations = [](auto x) {
     return calque::mean<1>(square(x - calque::mean<1>(x, calque::keepdims)));
 };
@@ -239,9 +240,10 @@ TEST_CASE("sums of several arrays that begin anywhere have the same bits") {
 
 TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, float, double) {
     auto const sums_of = calque::function(row_sums);
+    auto const products_of = calque::function(row_products);
     auto const deviations_of = calque::function(row_deviations);
-    std::array<std::size_t, 2> const shapes[] = {{130, 127}, {130, 128}, {70, 191}, {70, 192},  {9, 255}, {9, 256},
-                                                 {60, 333},  {13, 1000}, {5, 1025}, {25, 1025}, {3, 2049}};
+    std::array<std::size_t, 2> const shapes[] = {{130, 127}, {130, 128}, {70, 191},  {70, 192}, {9, 255},   {9, 256},
+                                                 {70, 319},  {70, 320},  {13, 1000}, {5, 1025}, {25, 1025}, {3, 2049}};
     for (auto const& shape : shapes) {
         std::size_t const columns = shape[1], n = shape[0] * columns;
         placed<T> const x(n, 0, 1), y(n, 0, 2);
@@ -249,14 +251,18 @@ TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, flo
         CAPTURE(columns);
         tests::closeness const close{8, 4. * static_cast<double>(columns)};
         tests::check_fused(row_sums, close, xtensor<T, 2>(x.rows(columns)), xtensor<T, 2>(y.rows(columns)));
+        tests::check_fused(row_products, close, xtensor<T, 2>(x.rows(columns)), xtensor<T, 2>(y.rows(columns)));
         tests::check_fused(row_deviations, close, xtensor<T, 2>(x.rows(columns)));
         auto const expected = sums_of(x.rows(columns), y.rows(columns));
+        auto const expected_products = products_of(x.rows(columns), y.rows(columns));
         auto const expected_deviations = deviations_of(x.rows(columns));
         for (std::size_t k = 1; k < 64 / sizeof(T); k += 2) {
             CAPTURE(k);
             placed<T> const here(n, k, 1), beside(n, k, 2), there(n, (3 * k) % 16, 2);
-            CHECK(sums_of(here.rows(columns), beside.rows(columns)) == expected);
-            CHECK(sums_of(here.rows(columns), there.rows(columns)) == expected);
+            for (auto const* y_here : {&beside, &there}) {
+                CHECK(sums_of(here.rows(columns), y_here->rows(columns)) == expected);
+                CHECK(products_of(here.rows(columns), y_here->rows(columns)) == expected_products);
+            }
             CHECK(deviations_of(here.rows(columns)) == expected_deviations);
         }
     }

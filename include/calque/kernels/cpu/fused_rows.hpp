@@ -116,14 +116,9 @@ private:
     }();
 
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping)
-        : columns_(columns), waits_for_memory_(rows * columns >= prefetched_elements(columns)),
+        : columns_(columns), waits_for_memory_(rows * columns >= phase<0>::prefetched_elements(columns)),
           is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
           end_of_overlapping_blocks_(end_of_overlapping) {}
-
-    static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
-        bool const early = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
-        return early ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
-    }
 
     template <bool AreShort>
     CALQUE_INLINE void run_each(arguments& row, std::ptrdiff_t rows) {
@@ -378,7 +373,7 @@ private:
         } else if constexpr (OneRow) {
             return thresholds::least_bytes_reduced_in_lines;
         } else {
-            return Phase == 0 && is_behind_l1_ ? thresholds::least_bytes_of_rows_reduced_in_lines
+            return Phase == 0 && is_behind_l1_ ? phase<Phase>::least_bytes_of_rows_reduced_in_lines
                                                : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
         }
     }

@@ -187,6 +187,11 @@ public:
         (OneRow || simd::waits_for_lines_that_are_crossed) && prefetches && !plan.counts[Phase] && !Broadcasts &&
         stored.size == 0 && read.size != 0 && step(read.at[0]).leaf >= 0;
 
+    /// From how many bytes of it on one of many rows is, if those are behind L1.
+    static constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines =
+        looks_for_nan ? thresholds::least_bytes_of_extremes_of_rows_in_lines
+                      : thresholds::least_bytes_of_rows_reduced_in_lines;
+
     /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
     static constexpr bool reduces_others_in_lines = [] {
         bool suits = may_gain_from_lines;
@@ -199,6 +204,19 @@ public:
         }
         return suits && registers <= thresholds::most_registers_of_reduced_lines;
     }();
+
+    /// From how many elements on, in rows of so many columns, memory is asked for ahead: sooner of short rows in one
+    /// walk, of those that are too short to be reduced in lines if they may be.
+    static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
+        if constexpr (plan.count == 1 && reduces_lines<false>) {
+            constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(step(read.at[0]).type));
+            bool const is_short = columns * bytes < least_bytes_of_rows_reduced_in_lines;
+            return is_short ? thresholds::prefetched_elements_across_lines : thresholds::prefetched_elements_in_lines;
+        } else {
+            bool const is_short = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
+            return is_short ? thresholds::prefetched_elements_of_rows : thresholds::prefetched_elements;
+        }
+    }
 
     // ---- stores
 

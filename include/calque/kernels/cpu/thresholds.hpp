@@ -56,10 +56,15 @@ inline constexpr int least_blocks_folded = 2;
 /// it, a sum of 100,000 takes 1.1, and one of 300,000 1.0. Sums of 10 million take 1.15 with 2 KiB ahead, 1.06 with 4,
 /// 0.97 with 12, which takes 1.05 for 1 million.
 /// Over short rows it does sooner. Measured with it, sums of rows of 65 to 999 columns: 0.95 of floats and 1.2 of
-/// doubles for 100 KiB to 800 KiB, which L2 holds, 0.85 to 0.97 for 1.3 to 3.2 MiB.
+/// doubles for 100 KiB to 800 KiB, which L2 holds, 0.85 to 0.97 for 1.3 to 3.2 MiB. Where lines that are crossed take
+/// longer, behind L1 if rows are too short to be reduced in lines, else as of one row: an Intel Xeon (L2 of 2 MiB),
+/// with it sums of 130 and 160 columns 0.8 and 0.86, maxima 0.9, products 0.86; of 200 columns 1.0, 0.82 and 1.1 beside
+/// lines, of 300 1.15, 1.0 and 1.17, of 512 1.3, 1.25 and 1.15.
 inline constexpr std::ptrdiff_t prefetched_elements = 512 * 1024;
 inline constexpr std::ptrdiff_t prefetched_elements_of_rows = 128 * 1024;
 inline constexpr std::ptrdiff_t most_columns_prefetched_early = 512;
+inline constexpr std::ptrdiff_t prefetched_elements_across_lines = 12 * 1024;
+inline constexpr std::ptrdiff_t prefetched_elements_in_lines = 448 * 1024;
 inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 
 /// With AVX-512 light work on one row of so many columns begins to store at the beginning of a cache line, and up to so
@@ -129,14 +134,15 @@ inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_together = 1 * kibi
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
 /// Each of many rows, where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed), from so many
-/// bytes on if all of them are behind L1; what L1 has, or an earlier phase read, from so many on, unless it lies
-/// together. Measured on an Intel Xeon without, AVX-512: over 200 KB of floats sums of rows 1.1 of 180 columns, 1.25 of
-/// 200, 1.4 of 300, 1.65 of 500, 1.9 of 1000 and more, maxima 0.9, 1.0, 1.15, 1.65 and 1.9, sums of products 1.3
-/// to 1.5, if these lie together 1.5; deviations in two phases 0.9, 0.95, 1.15, 1.2 and 1.35; over 24 KB sums 0.5 of
-/// 200, 0.85 of 300, 0.95 of 400, 1.15 of 1000, 1.35 of 4000, maxima 0.7, 0.8, 0.8, 1.0 and 1.15; products that lie
-/// together 1.1 of 200, 1.2 of 260, 1.4 of 300, |x - y| 0.95, 0.9 and 1.1, of others 0.65 to 0.95. On an AMD Zen 5 0.7
-/// to 1.1.
+/// bytes on if all of them are behind L1, for maxima from so many; what L1 has, or an earlier phase read, from so many on,
+/// unless it lies together. Measured on an Intel Xeon without, AVX-512: over 200 KB of floats sums of rows 1.1 of 180
+/// columns, 1.25 of 200, 1.4 of 300, 1.65 of 500, 1.9 of 1000 and more, maxima 0.9, 1.0, 1.15, 1.65 and 1.9, but up to
+/// 300 0.83 to 1.0 of memory that is asked for ahead, sums of products 1.3 to 1.5, if these lie together 1.5; deviations
+/// in two phases 0.9, 0.95, 1.15, 1.2 and 1.35; over 24 KB sums 0.5 of 200, 0.85 of 300, 0.95 of 400, 1.15 of 1000, 1.35
+/// of 4000, maxima 0.7, 0.8, 0.8, 1.0 and 1.15; products that lie together 1.1 of 200, 1.2 of 260, 1.4 of 300, |x - y|
+/// 0.95, 0.9 and 1.1, of others 0.65 to 0.95. On an AMD Zen 5 0.7 to 1.1.
 inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines = 768;
+inline constexpr std::ptrdiff_t least_bytes_of_extremes_of_rows_in_lines = 1280;
 inline constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines_in_l1 = 4 * kibibytes;
 inline constexpr std::ptrdiff_t most_bytes_in_l1 = 40 * kibibytes;
 /// Without AVX-512, where all of a reduction's totals change lanes by way of memory. Measured without, AVX2: sums of
