@@ -328,17 +328,6 @@ private:
         return unaligned;
     }
 
-    /// Whether they should be from column `j` on: L1 has them, and some do not begin in their lines there.
-    template <int Phase>
-    CALQUE_INLINE bool gains_from_other_lines(arguments const& row, std::ptrdiff_t j) const {
-        if constexpr (phase<Phase>::reduces_others_in_lines) {
-            return columns_ <= thresholds::most_bytes_of_reduced_lines / phase<Phase>::bytes_of_column &&
-                   !lie_at_lines<Phase>(row, j);
-        } else {
-            return false;
-        }
-    }
-
     /// Whether all arrays but the first begin in their lines at column `j`.
     template <int Phase>
     static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
@@ -349,29 +338,39 @@ private:
         return into_lines == 0;
     }
 
+    /// Whether a reduction loads others that lie elsewhere in whole lines: L1 has those of a row.
+    template <int Phase>
+    bool loads_others_in_lines() const {
+        if constexpr (phase<Phase>::reduces_others_in_lines) {
+            return columns_ <= thresholds::most_bytes_of_reduced_lines / phase<Phase>::bytes_of_column;
+        } else {
+            return false;
+        }
+    }
+
     /// Whether a row should be reduced so: it is long enough for that, not behind L2, and not at lines already.
     template <int Phase, bool OneRow>
     CALQUE_INLINE bool gains_from_reducing_lines(arguments const& row, std::ptrdiff_t into_line) const {
         using T = step_element<Group, program::template reads<Phase>.at[0]>;
         std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
-        bool gains = false;
-        if (bytes >= least_bytes_reduced_in_lines<Phase, OneRow>()) {
-            gains = into_line != 0 || gains_from_other_lines<Phase>(row, 0);
-        } else if constexpr (phase<Phase>::reduces_others_in_lines) {
-            gains = bytes >= thresholds::least_bytes_reduced_in_lines_together && into_line != 0 &&
-                    lie_at_lines<Phase>(row, simd::width - into_line);
+        bool is_long = bytes >= least_bytes_reduced_in_lines<Phase, OneRow>() && !waits_for_memory_;
+        if (loads_others_in_lines<Phase>()) {
+            if (!lie_at_lines<Phase>(row, simd::width - into_line)) {
+                return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_);
+            }
+            is_long |= bytes >= thresholds::least_bytes_reduced_in_lines_together;
         }
-        return gains && !waits_for_memory_;
+        return is_long && into_line != 0;
     }
 
-    /// From how many bytes on it should wherever other arrays lie. One of many rows waits for what is behind L1, in the
-    /// first phase.
+    /// From how many bytes on it is, unless all arrays lie together. One of many rows waits for what is behind L1, in
+    /// the first phase.
     template <int Phase, bool OneRow>
     std::ptrdiff_t least_bytes_reduced_in_lines() const {
         if constexpr (!simd::has_line_loads(dtype::float32)) {
             return thresholds::least_bytes_reduced_in_lines_by_memory;
         } else if constexpr (OneRow) {
-            return thresholds::least_bytes_reduced_in_lines;
+            return phase<Phase>::least_bytes_reduced_in_lines;
         } else {
             return Phase == 0 && is_behind_l1_ ? phase<Phase>::least_bytes_of_rows_reduced_in_lines
                                                : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
@@ -398,7 +397,7 @@ private:
         });
         std::ptrdiff_t j = first;
         if constexpr (phase<Phase>::reduces_others_in_lines) {
-            if (gains_from_other_lines<Phase>(row, first)) {
+            if (loads_others_in_lines<Phase>() && !lie_at_lines<Phase>(row, first)) {
                 constexpr int leaf = step_v<Group, program::template reads<Phase>.at[0]>.leaf;
                 j = run_blocks_in_lines<Phase, leaf>(accumulators, row, j, std::min(end, columns_ - simd::width));
             }

@@ -187,7 +187,9 @@ public:
         (OneRow || simd::waits_for_lines_that_are_crossed) && prefetches && !plan.counts[Phase] && !Broadcasts &&
         stored.size == 0 && read.size != 0 && step(read.at[0]).leaf >= 0;
 
-    /// From how many bytes of it on one of many rows is, if those are behind L1.
+    /// From how many bytes of it on one row is, and one of many if those are behind L1.
+    static constexpr std::ptrdiff_t least_bytes_reduced_in_lines =
+        looks_for_nan ? thresholds::least_bytes_of_extremes_in_lines : thresholds::least_bytes_reduced_in_lines;
     static constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines =
         looks_for_nan ? thresholds::least_bytes_of_extremes_of_rows_in_lines
                       : thresholds::least_bytes_of_rows_reduced_in_lines;
@@ -204,6 +206,9 @@ public:
         }
         return suits && registers <= thresholds::most_registers_of_reduced_lines;
     }();
+
+    /// Whether it gains from that in L1, too: processors of Intel permute in one of the two units that compute.
+    static constexpr bool permutes_in_l1 = !simd::waits_for_lines_that_are_crossed || cost_beside_loads <= read.size;
 
     /// From how many elements on, in rows of so many columns, memory is asked for ahead: sooner of short rows in one
     /// walk, of those that are too short to be reduced in lines if they may be.

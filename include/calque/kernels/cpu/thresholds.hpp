@@ -123,13 +123,17 @@ inline constexpr std::ptrdiff_t least_columns_aligned = 128;
 /// bytes if all arrays lie together, at one place in their lines. Measured without, AVX-512, arrays at several places:
 /// sums of 300 floats 0.96, of 500 1.15, of 1000 1.45, of 3000 to 6000 1.75, of doubles 1.17, 1.3, 1.6 and 1.8; of x *
 /// y, (x - y)^2, |x - y| and x * y * z 1.0 to 1.05 of 300, 1.25 to 1.3 of 500, 1.4 to 1.55 of 1000, 1.5 to 1.75 of
-/// 3000, of doubles (two arrays) 1.2, 1.4, 1.65, 1.7. On an Intel Xeon (L2 of 2 MiB), sums of 20,000 to 200,000 1.8
-/// to 1.9, of 400,000 1.5, 1.0 behind L2; of arrays that lie together x * y 1.1 of 200, 1.3 of 300, 1.45 of 500, |x -
-/// y| 1.2 of 300 and 500, of others 0.65 to 0.95. Other arrays in lines behind L1: 1.0, of doubles 1.2 to 1.5. Maxima:
-/// 0.85 of 300, 0.95 of 500, 1.15 of 1000 floats, of |x - y| 1.1 of 500, 1.17 of 1000, 1.2 of 2000. Where the first
-/// array begins in a line, the others across lines: x * y of 1000 and 3000 floats 1.25 and 1.33, of doubles 1.4
-/// and 1.5; in lines where all are at one place: |x - y| 1.15.
+/// 3000, of doubles (two arrays) 1.2, 1.4, 1.65, 1.7. Other arrays in lines behind L1: 1.0, of doubles 1.2 to 1.5.
+/// Maxima: 1.0 to 1.05 of 300, 1.1 of 1000 floats, 1.15 of 1000 doubles, of |x - y| 1.1 of 500, 1.17 of 1000, 1.2 of
+/// 2000. Where the first array begins in a line, the others across lines: x * y of 1000 and 3000 floats 1.25 and 1.33,
+/// of doubles 1.4 and 1.5; in lines where all are at one place: |x - y| 1.15.
+///
+/// On an Intel Xeon (L2 of 2 MiB): sums of 400 floats 1.15, of 1000 1.45, of 3000 1.55, of 20,000 to 200,000 1.8
+/// to 1.9, of 400,000 1.5, 1.0 behind L2, of 300, 500 and 1000 doubles 1.15, 1.4 and 1.75; maxima of 300, 500, 1000 and
+/// 3000 floats 0.85, 0.92, 1.02 and 1.17, of doubles 0.88, 1.0, 1.16 and 1.4; of arrays that lie together x * y 1.2 of
+/// 200, 1.3 of 300, 1.45 of 500, |x - y| 1.1, 1.15 and 1.2.
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines = 2 * kibibytes;
+inline constexpr std::ptrdiff_t least_bytes_of_extremes_in_lines = 4 * kibibytes;
 inline constexpr std::ptrdiff_t least_bytes_reduced_in_lines_together = 1 * kibibytes;
 inline constexpr int most_registers_of_reduced_lines = 12;
 inline constexpr std::ptrdiff_t most_bytes_of_reduced_lines = 48 * kibibytes;
