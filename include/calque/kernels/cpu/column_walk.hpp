@@ -72,6 +72,17 @@ protected:
         return crosses;
     }
 
+    /// Calls `f(j)` for each block of so many columns, the first of which is `j`, that rows can be loaded in whole
+    /// lines of: behind the first line and before the last one, of which a row has a part. Returns where they end.
+    template <std::ptrdiff_t Block, class F>
+    static CALQUE_INLINE std::ptrdiff_t for_each_block_in_lines(std::ptrdiff_t columns, F&& f) {
+        std::ptrdiff_t j = simd::width;
+        for (; j + Block + simd::width <= columns; j += Block) {
+            f(j);
+        }
+        return j;
+    }
+
     /// A block from memory.
     template <bool Masked, int U, class E>
     static CALQUE_INLINE simd::pack<E, U> load(E const* p, int n) {

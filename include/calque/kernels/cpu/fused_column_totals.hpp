@@ -152,9 +152,9 @@ private:
             if constexpr (may_be_in_lines) {
                 if (in_lines) {
                     fold_row_streams<1, false>(i, 0);
-                    for (j = simd::width; j + block + simd::width <= columns; j += block) {
-                        fold_row_streams<groups_of_streams, true>(i, j);
-                    }
+                    j = walk::template for_each_block_in_lines<block>(
+                        columns, [&](std::ptrdiff_t begin)
+                                     CALQUE_INLINE_LAMBDA { fold_row_streams<groups_of_streams, true>(i, begin); });
                     for (; j + simd::width <= whole; j += simd::width) {
                         fold_row_streams<1, false>(i, j);
                     }
@@ -184,11 +184,12 @@ private:
         constexpr std::ptrdiff_t block = U * simd::width;
         if constexpr (U > 1) {
             if constexpr (may_be_in_lines) {
-                if (in_lines) { // but for the first line and the last one, of which a row has a part
-                    fold_block<false, 1, Begins>(first, end, j, 0);
-                    for (j += simd::width; j + block + simd::width <= columns; j += block) {
-                        fold_block<false, U, Begins, true>(first, end, j, 0);
-                    }
+                if (in_lines) {
+                    fold_block<false, 1, Begins>(first, end, 0, 0);
+                    j = walk::template for_each_block_in_lines<block>(
+                        columns, [&](std::ptrdiff_t begin) CALQUE_INLINE_LAMBDA {
+                            fold_block<false, U, Begins, true>(first, end, begin, 0);
+                        });
                 }
             }
             for (; j + block <= columns; j += block) {

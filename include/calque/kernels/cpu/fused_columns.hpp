@@ -296,11 +296,12 @@ private:
             for (; i + at_once <= end; i += at_once) {
                 std::ptrdiff_t j = 0;
                 if constexpr (may_be_in_lines) {
-                    if (is_in_lines) { // but for the first line and the last one, of which a row has a part
-                        fold_rows_at_once<false, 1>(kernel, i, j);
-                        for (j = simd::width; j + block + simd::width <= columns; j += block) {
-                            fold_rows_at_once<true, block / simd::width>(kernel, i, j);
-                        }
+                    if (is_in_lines) {
+                        fold_rows_at_once<false, 1>(kernel, i, 0);
+                        j = walk::template for_each_block_in_lines<block>(
+                            columns, [&](std::ptrdiff_t begin) CALQUE_INLINE_LAMBDA {
+                                fold_rows_at_once<true, block / simd::width>(kernel, i, begin);
+                            });
                     }
                 }
                 for (; j < whole; j += simd::width) {
