@@ -2,6 +2,7 @@
 // Which way the lanes of a row program run: a plan chooses by the sizes of a call, the compiler where it knows them.
 #pragma once
 
+#include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/row_search.hpp>
 #include <calque/kernels/cpu/simd.hpp>
 
@@ -161,7 +162,8 @@ private:
         extent_t const most = is_costly ? thresholds::longest_costly_rows : thresholds::longest_rows;
         extent_t const more_idle_lanes = idle_lanes - least / 2; // than there are as a rule
         extent_t const of_idle_lanes = has_costly_pairs() ? 2 * more_idle_lanes : is_costly ? more_idle_lanes : 0;
-        int const of_a_column = percent_of_a_moved_array() * std::max(moved - repeated / 2, 1);
+        int const saved = simd::waits_for_lines_that_are_crossed ? 0 : repeated / 2;
+        int const of_a_column = percent_of_a_moved_array() * std::max(moved - saved, 1);
         return std::clamp<extent_t>(once_a_row * 100 / of_a_column + of_idle_lanes, least, most);
     }
 
@@ -171,12 +173,12 @@ private:
             return is_costly ? thresholds::percent_of_a_moved_array_of_costly_rows_of_16_registers
                              : thresholds::percent_of_a_moved_array_of_16_registers;
         }
+        auto const& percent = simd::waits_for_lines_that_are_crossed ? thresholds::percent_of_moved_arrays_across_lines
+                                                                     : thresholds::percent_of_moved_arrays;
         if (is_costly) {
-            return is_wide ? thresholds::percent_of_a_wide_moved_array_of_costly_rows
-                           : thresholds::percent_of_a_moved_array_of_costly_rows;
+            return is_wide ? percent.of_wide_costly_rows : percent.of_costly_rows;
         }
-        return is_wide || takes_turns ? thresholds::percent_of_a_moved_array
-                                      : thresholds::percent_of_a_moved_array_without_turns;
+        return takes_turns ? percent.of_rows : is_wide ? percent.of_wide_rows : percent.of_rows_without_turns;
     }
 
     /// The thresholds are for registers of 16 lanes.
