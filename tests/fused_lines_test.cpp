@@ -242,8 +242,9 @@ TEST_CASE_TEMPLATE("sums of rows that begin anywhere have the same bits", T, flo
     auto const sums_of = calque::function(row_sums);
     auto const products_of = calque::function(row_products);
     auto const deviations_of = calque::function(row_deviations);
-    std::array<std::size_t, 2> const shapes[] = {{130, 127}, {130, 128}, {70, 191},  {70, 192}, {9, 255},   {9, 256},
-                                                 {70, 319},  {70, 320},  {13, 1000}, {5, 1025}, {25, 1025}, {3, 2049}};
+    std::array<std::size_t, 2> const shapes[] = {{130, 127}, {130, 128}, {70, 191}, {70, 192}, {9, 255},
+                                                 {9, 256},   {70, 319},  {70, 320}, {60, 333}, {13, 1000},
+                                                 {5, 1025},  {25, 1025}, {3, 2049}};
     for (auto const& shape : shapes) {
         std::size_t const columns = shape[1], n = shape[0] * columns;
         placed<T> const x(n, 0, 1), y(n, 0, 2);

@@ -353,28 +353,14 @@ private:
     CALQUE_INLINE bool gains_from_reducing_lines(arguments const& row, std::ptrdiff_t into_line) const {
         using T = step_element<Group, program::template reads<Phase>.at[0]>;
         std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
-        bool is_long = bytes >= least_bytes_reduced_in_lines<Phase, OneRow>() && !waits_for_memory_;
+        bool is_long = bytes >= phase<Phase>::template least_bytes_reduced_in_lines<OneRow>(is_behind_l1_);
         if (loads_others_in_lines<Phase>()) {
             if (!lie_at_lines<Phase>(row, simd::width - into_line)) {
-                return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_);
+                return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_) && !waits_for_memory_;
             }
             is_long |= bytes >= thresholds::least_bytes_reduced_in_lines_together;
         }
-        return is_long && into_line != 0;
-    }
-
-    /// From how many bytes on it is, unless all arrays lie together. One of many rows waits for what is behind L1, in
-    /// the first phase.
-    template <int Phase, bool OneRow>
-    std::ptrdiff_t least_bytes_reduced_in_lines() const {
-        if constexpr (!simd::has_line_loads(dtype::float32)) {
-            return thresholds::least_bytes_reduced_in_lines_by_memory;
-        } else if constexpr (OneRow) {
-            return phase<Phase>::least_bytes_reduced_in_lines;
-        } else {
-            return Phase == 0 && is_behind_l1_ ? phase<Phase>::least_bytes_of_rows_reduced_in_lines
-                                               : thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
-        }
+        return is_long && into_line != 0 && !waits_for_memory_;
     }
 
     /// Runs the whole blocks of a phase, with loads of the first array that begin where lines do: a group that ends

@@ -187,12 +187,22 @@ public:
         (OneRow || simd::waits_for_lines_that_are_crossed) && prefetches && !plan.counts[Phase] && !Broadcasts &&
         stored.size == 0 && read.size != 0 && step(read.at[0]).leaf >= 0;
 
-    /// From how many bytes of it on one row is, and one of many if those are behind L1.
-    static constexpr std::ptrdiff_t least_bytes_reduced_in_lines =
-        looks_for_nan ? thresholds::least_bytes_of_extremes_in_lines : thresholds::least_bytes_reduced_in_lines;
-    static constexpr std::ptrdiff_t least_bytes_of_rows_reduced_in_lines =
-        looks_for_nan ? thresholds::least_bytes_of_extremes_of_rows_in_lines
-                      : thresholds::least_bytes_of_rows_reduced_in_lines;
+    /// From how many bytes of it on a row is, unless all arrays lie together. One of many rows waits for what is behind
+    /// L1, in the first phase.
+    template <bool OneRow>
+    static constexpr std::ptrdiff_t least_bytes_reduced_in_lines(bool are_behind_l1) {
+        if constexpr (!simd::has_line_loads(dtype::float32)) {
+            return thresholds::least_bytes_reduced_in_lines_by_memory;
+        } else if constexpr (OneRow) {
+            return looks_for_nan ? thresholds::least_bytes_of_extremes_in_lines
+                                 : thresholds::least_bytes_reduced_in_lines;
+        } else if (Phase == 0 && are_behind_l1) {
+            return looks_for_nan ? thresholds::least_bytes_of_extremes_of_rows_in_lines
+                                 : thresholds::least_bytes_of_rows_reduced_in_lines;
+        } else {
+            return thresholds::least_bytes_of_rows_reduced_in_lines_in_l1;
+        }
+    }
 
     /// Whether the other arrays may be loaded in whole lines then: few enough for registers to have a block's lines.
     static constexpr bool reduces_others_in_lines = [] {
@@ -215,7 +225,7 @@ public:
     static constexpr std::ptrdiff_t prefetched_elements(std::ptrdiff_t columns) {
         if constexpr (plan.count == 1 && reduces_lines<false>) {
             constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(step(read.at[0]).type));
-            bool const is_short = columns * bytes < least_bytes_of_rows_reduced_in_lines;
+            bool const is_short = columns * bytes < least_bytes_reduced_in_lines<false>(true);
             return is_short ? thresholds::prefetched_elements_across_lines : thresholds::prefetched_elements_in_lines;
         } else {
             bool const is_short = plan.count == 1 && columns <= thresholds::most_columns_prefetched_early;
