@@ -288,19 +288,19 @@ private:
 
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
+            std::ptrdiff_t const begin = first + (end - first) % at_once;
+            pieces::fold(a, first, begin, columns); // maybe no rows: the identity
             fused_columns kernel(a);
-            kernel.fold_groups(first, first, 0, columns, true);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
             [[maybe_unused]] bool const is_in_lines = may_be_in_lines && walk::crosses_lines(a);
-            std::ptrdiff_t i = first;
-            for (; i + at_once <= end; i += at_once) {
+            for (std::ptrdiff_t i = begin; i < end; i += at_once) {
                 std::ptrdiff_t j = 0;
                 if constexpr (may_be_in_lines) {
                     if (is_in_lines) {
                         fold_rows_at_once<false, 1>(kernel, i, 0);
                         j = walk::template for_each_block_in_lines<block>(
-                            columns, [&](std::ptrdiff_t begin) CALQUE_INLINE_LAMBDA {
-                                fold_rows_at_once<true, block / simd::width>(kernel, i, begin);
+                            columns, [&](std::ptrdiff_t begin_of_block) CALQUE_INLINE_LAMBDA {
+                                fold_rows_at_once<true, block / simd::width>(kernel, i, begin_of_block);
                             });
                     }
                 }
@@ -308,8 +308,9 @@ private:
                     fold_rows_at_once<false, 1>(kernel, i, j);
                 }
             }
-            kernel.fold_groups(first, i, whole, columns, false);
-            kernel.fold_groups(i, end, 0, columns, false);
+            if (whole < columns && begin < end) {
+                kernel.template fold_block<true, 1>(begin, end, whole, static_cast<int>(columns - whole), false);
+            }
         }
 
     private:
@@ -336,14 +337,6 @@ private:
             }
         }
     };
-
-    /// Group by group, from column `j` on.
-    void fold_groups(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t j, std::ptrdiff_t columns, bool begins) {
-        for (; (begins || first < end) && j < columns; j += simd::width) {
-            int const n = static_cast<int>(std::min<std::ptrdiff_t>(columns - j, simd::width));
-            fold_block<true, 1>(first, end, j, n, begins);
-        }
-    }
 
     /// Folds rows of other totals with the first ones.
     static CALQUE_NOINLINE void fold_totals(T* totals, T const* first, T const* others, std::ptrdiff_t rows,

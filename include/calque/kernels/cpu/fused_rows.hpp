@@ -582,19 +582,37 @@ private:
     /// The first such column; behind all, if there is none.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t find_column(arguments const& row) {
+        constexpr row_search searched = search_of<Phase>;
+        if constexpr (searched.looks_for_extreme()) {
+            auto const& extreme = row_.template at<searched.extreme>();
+            if (simd::any(extreme != extreme)) { // seldom: no loop over whole blocks
+                std::ptrdiff_t j = 0;
+                std::ptrdiff_t const found = find_in_blocks<Phase, searched.nan, 1, true>(row, j);
+                return found < 0 ? columns_ : found;
+            }
+            return find_column<Phase, searched.equality>(row);
+        } else {
+            return find_column<Phase, searched.condition>(row);
+        }
+    }
+
+    template <int Phase, int Condition>
+    CALQUE_INLINE std::ptrdiff_t find_column(arguments const& row) {
         constexpr int U = phase<Phase>::groups;
         std::ptrdiff_t j = 0;
         std::ptrdiff_t found = -1;
         if constexpr (phase<Phase>::always_masked) {
-            found = find_in_blocks<Phase, U, true>(row, j);
+            found = find_in_blocks<Phase, Condition, U, true>(row, j);
         } else {
-            found = phase<Phase>::prefetches && waits_for_memory_ ? find_in_blocks<Phase, U, false, true>(row, j)
-                                                                  : find_in_blocks<Phase, U>(row, j);
+            found = phase<Phase>::prefetches && waits_for_memory_
+                        ? find_in_blocks<Phase, Condition, U, false, true>(row, j)
+                        : find_in_blocks<Phase, Condition, U>(row, j);
             if (found < 0) {
-                found = find_in_blocks<Phase, 1>(row, j);
+                found = find_in_blocks<Phase, Condition, 1>(row, j);
             }
             if (found < 0 && j < columns_) {
-                auto const sought = compute_sought<Phase, true, 1>(row, j, lanes_of(columns_ - j, simd::width));
+                auto const sought =
+                    compute_sought<Phase, Condition, true, 1>(row, j, lanes_of(columns_ - j, simd::width));
                 found = j + simd::first_set(sought); // maybe one of the lanes behind the columns
             }
         }
@@ -603,7 +621,7 @@ private:
 
     /// The same among the columns of blocks from `j` on, of whole ones if not masked; -1 if it is not there, and `j` is
     /// behind them.
-    template <int Phase, int U, bool Masked = false, bool Prefetch = false>
+    template <int Phase, int Condition, int U, bool Masked = false, bool Prefetch = false>
     CALQUE_INLINE std::ptrdiff_t find_in_blocks(arguments const& row, std::ptrdiff_t& j) {
         constexpr std::ptrdiff_t block = U * simd::width;
         std::ptrdiff_t const end = Masked ? columns_ : end_of_blocks<block>(j);
@@ -613,7 +631,7 @@ private:
                 prefetch_block<Phase, U>(row, j);
             }
             int const n = Masked ? lanes_of(columns_ - j, block) : 0;
-            if (auto const sought = compute_sought<Phase, Masked, U>(row, j, n); simd::any(sought)) {
+            if (auto const sought = compute_sought<Phase, Condition, Masked, U>(row, j, n); simd::any(sought)) {
                 return j + simd::first_set(sought);
             }
         }
@@ -621,15 +639,14 @@ private:
     }
 
     /// Which of the columns from `j` on are sought.
-    template <int Phase, bool Masked, int U>
+    template <int Phase, int Condition, bool Masked, int U>
     CALQUE_INLINE simd::pack<bool, U> compute_sought(arguments const& row, std::ptrdiff_t j, int n) {
-        constexpr row_search searched = search_of<Phase>;
         step_registers<Group, U> column; // for totals, too, of which there are none
         compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
-        if constexpr (searched.wanted) {
-            return column.template at<searched.condition>();
+        if constexpr (search_of<Phase>.wanted) {
+            return column.template at<Condition>();
         } else {
-            return !column.template at<searched.condition>();
+            return !column.template at<Condition>();
         }
     }
 
@@ -697,9 +714,16 @@ private:
                 }
             } else {
                 std::ptrdiff_t j = first;
-                if constexpr (U == 4 && !OneRow && !plan.reduces[Phase]) { // short rows have little else
+                constexpr bool masks_cost = simd::register_count < 32;
+                if constexpr (U == 4 && !plan.reduces[Phase] && (masks_cost || !OneRow)) { // all that short rows have
                     constexpr std::ptrdiff_t pair_width = 2 * simd::width;
                     step_registers<Group, 2> pair;
+                    if constexpr (masks_cost) {
+                        CALQUE_ROLLED
+                        for (; columns_ - j >= pair_width; j += pair_width) {
+                            run_block<Phase, false>(pair, row, j, 0);
+                        }
+                    }
                     CALQUE_ROLLED
                     for (; columns_ - j > simd::width; j += pair_width) {
                         run_block<Phase, true>(pair, row, j, lanes_of(columns_ - j, pair_width));

@@ -274,15 +274,19 @@ private:
         [[maybe_unused]] reciprocals<Phase> of_rows(row_, columns_);
         registers totals;
         std::ptrdiff_t j = 0;
+        bool const runs_pairs = has_pairs<Phase> && columns_ >= least_columns_of_pairs;
         if constexpr (has_pairs<Phase>) {
-            step_registers<Group, 2 * Groups> of_pairs;
-            program::template start_reductions<Phase>(of_pairs);
-            CALQUE_ROLLED
-            for (; j + 2 <= columns_; j += 2) {
-                run_columns<Phase>(of_pairs, of_rows, j);
+            if (runs_pairs) {
+                step_registers<Group, 2 * Groups> of_pairs;
+                program::template start_reductions<Phase>(of_pairs);
+                CALQUE_ROLLED
+                for (; j + 2 <= columns_; j += 2) {
+                    run_columns<Phase>(of_pairs, of_rows, j);
+                }
+                program::template fold_reductions<Phase>(of_pairs, totals);
             }
-            program::template fold_reductions<Phase>(of_pairs, totals);
-        } else {
+        }
+        if (!runs_pairs) {
             program::template start_reductions<Phase>(totals);
         }
         for (; j < columns_; ++j) {
@@ -294,8 +298,13 @@ private:
 
     /// Whether two columns run in lockstep: functions, each a chain of instructions that wait for one another.
     template <int Phase>
-    static constexpr bool has_pairs =
-        Groups == 2 && program::has_registers_to_spare && plan.cost[Phase] >= thresholds::least_cost_of_paired_columns;
+    static constexpr bool has_pairs = Groups == 2 && program::groups_are_registers &&
+                                      plan.cost[Phase] >= (program::has_registers_to_spare
+                                                               ? thresholds::least_cost_of_paired_columns
+                                                               : thresholds::least_cost_of_spilling_groups);
+
+    static constexpr std::ptrdiff_t least_columns_of_pairs =
+        program::has_registers_to_spare ? 2 : thresholds::least_columns_of_spilling_pairs;
 
     /// Column `j`, or as many as `U` groups have from there on. Accumulators are in the slots of reductions.
     template <int Phase, int U>

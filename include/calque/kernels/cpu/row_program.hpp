@@ -19,9 +19,11 @@ struct row_program {
     static constexpr phase_plan<step_count> plan =
         plan_phases<step_count>(Group::steps(), [](int r) { return Group::is_full(r); });
 
+    /// Whether a group takes one register.
+    static constexpr bool groups_are_registers = !has_wide_values(Group::steps(), step_count);
+
     /// Whether four groups fit into registers.
-    static constexpr bool has_registers_to_spare =
-        simd::register_count == 32 && !has_wide_values(Group::steps(), step_count);
+    static constexpr bool has_registers_to_spare = simd::register_count == 32 && groups_are_registers;
 
     /// Whether a step has work in a phase: a load, an elementwise operation, a reduction that accumulates.
     static constexpr bool works(int i, int phase) {

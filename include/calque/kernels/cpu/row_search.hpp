@@ -16,9 +16,42 @@ struct row_search {
     int condition = -1; // none: the phase does something else
     int place = -1;     // what the reduction is for a column at which the condition holds: its index, or a constant
     bool wanted = true; // whether the condition holds, or does not
+    int extreme = -1;   // of an element that is it or NaN: the reduction to it,
+    int equality = -1;  // whether an element is it, if that is not NaN,
+    int nan = -1;       // and whether it is NaN, if some element is
 
     constexpr bool is_search() const { return condition >= 0; }
+    constexpr bool looks_for_extreme() const { return extreme >= 0; }
 };
+
+/// `search` with what it knows, if its condition is that an element is the largest or least of its row, or NaN. One
+/// comparison decides then: the largest of elements of which some are NaN is NaN.
+constexpr row_search of_extreme(graph::step const* steps, row_search search) {
+    graph::step const& either = steps[search.condition];
+    if (!search.wanted || either.op != graph::code_of<graph::ops::logical_or>) {
+        return search;
+    }
+    for (int const k : {0, 1}) {
+        int const equality = either.inputs[k], nan = either.inputs[1 - k];
+        graph::step const &equals = steps[equality], &differs = steps[nan];
+        if (equals.op != graph::code_of<graph::ops::equal> || differs.op != graph::code_of<graph::ops::not_equal> ||
+            differs.inputs[0] != differs.inputs[1]) {
+            continue;
+        }
+        int const x = differs.inputs[0];
+        for (int const m : {0, 1}) {
+            int const extreme = equals.inputs[m];
+            bool const is_extreme = steps[extreme].op == graph::code_of<graph::ops::reduce_max> ||
+                                    steps[extreme].op == graph::code_of<graph::ops::reduce_min>;
+            if (equals.inputs[1 - m] == x && is_extreme && steps[extreme].inputs[0] == x) {
+                search.extreme = extreme;
+                search.equality = equality;
+                search.nan = nan;
+            }
+        }
+    }
+    return search;
+}
 
 /// What a phase of `N` steps searches: it reduces the places of columns at which a condition holds, and the largest
 /// integer for all others, to the least.
@@ -50,7 +83,7 @@ constexpr row_search find_search(graph::step const* steps, phase_plan<N> const& 
         int const place = choice.inputs[wanted ? 1 : 2];
         bool const ascends = steps[place].ascends_along_columns || is_constant(steps[place]);
         if (ascends && is_none(steps[choice.inputs[wanted ? 2 : 1]])) {
-            return {choice.inputs[0], place, wanted};
+            return of_extreme(steps, {choice.inputs[0], place, wanted});
         }
     }
     return {};

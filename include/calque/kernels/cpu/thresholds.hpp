@@ -28,7 +28,21 @@ inline constexpr int cheap_to_recompute = 12;
 /// Above, too, where there are 32 registers and each group takes one: functions wait for themselves. Measured with 2,
 /// 45 programs of one to three functions: log(exp(x)), softplus 1.4, pow 1.2 (clang 19 1.45), tanh, log and sigmoid
 /// 1.15 to 1.2, with gradients 1.1 to 1.2, in the geometric mean 1.13, tanh(a*b+c)*sigmoid(a)-0.5c 1.0 (1.18).
-/// With 16 registers, and of elements of 8 bytes, of which 2 groups are 4 registers, 2.
+/// Elements of 8 bytes, of which 2 groups are 4 registers, have 2.
+///
+/// With 16 registers 4 groups spill, which costs less than waiting in one walk without operands that have one element a
+/// row, and from a cost on in each of several, up to another one in what clang makes of it, which schedules all of a
+/// block at once. Measured with 2, vectors and matrices, an AMD Zen 3 (AVX2, SSE2), 16 programs: softplus 1.33 (1.28),
+/// exp(a)*erf(b)-exp(c)*erf(a) 1.26 (1.1), sigmoid(a)*tanh(b)+sigmoid(c)*a 1.12 (1.08), tanh(a*b+c)*sigmoid(a)-0.5c 1.13
+/// (1.17), log, erf, sin, a*sigmoid(a) 1.05 to 1.1 (1.03 to 1.16), exp and tanh 1.0 to 1.05 (1.1), two exp with three
+/// arrays 0.96; clang 19, AVX2, up to that cost 1.05 to 1.25, above 0.89 to 1.05. Sums of log(exp(x) + 1) 1.35. With 4
+/// at any cost, exp(x - mean) y over 20 to 100 columns 1.05 to 1.2; with a column, tanh(x) sigmoid(x) - k 1.0 to 1.4.
+inline constexpr int least_cost_of_spilling_groups = 24;
+#ifdef __clang__
+inline constexpr int most_cost_of_spilling_groups = 40;
+#else
+inline constexpr int most_cost_of_spilling_groups = 10'000;
+#endif
 inline constexpr int light_phase = 8;
 inline constexpr int light_phase_of_32_registers = 16;
 inline constexpr int light_reducing_phase = 24;
@@ -354,7 +368,11 @@ inline constexpr int groups_of_short_rows = 2;
 /// Measured with one, an AMD Zen 5, 512 rows of 10 to 113 columns: sums of log(exp(x) + 1) 1.3 to 1.35, of tanh 1.07
 /// to 1.25, of exp 1.0 to 1.08, log-sum-exp 1.05, softmax 1.0 to 1.05; over 3 columns 0.96 to 1.1. Less work, layer
 /// norm and sums of x * y, 0.9 to 1.05.
+/// With 16 registers from `least_cost_of_spilling_groups` and this number of columns on. Measured without, an AMD Zen 3
+/// (AVX2), 1000 rows of 10 to 80 columns: sums of softplus 1.15 to 1.27, of log, sigmoid and erf 1.03 to 1.14, of sin
+/// and tanh(x) sigmoid(x) 1.0 to 1.05; over 7 columns 0.86 to 0.97, over 3 0.75 to 0.85; of exp, which costs less, 0.95.
 inline constexpr int least_cost_of_paired_columns = 8;
+inline constexpr std::ptrdiff_t least_columns_of_spilling_pairs = 10;
 
 /// Tiles of so many columns and more are divided by the reciprocals of what rows have once. Measured by the divider, an
 /// Intel Xeon, x / sum(x), (x - mean) / sqrt(var + eps) and exp(x - max) over its sum, floats / doubles: of 4
@@ -668,6 +686,15 @@ inline constexpr std::ptrdiff_t least_extent_of_panels = 64;
 inline constexpr std::ptrdiff_t least_work_of_panels = 12'000'000;
 inline constexpr std::ptrdiff_t least_bytes_of_panels = 240 * kibibytes;
 inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
+/// Sooner, where rows of B are multiples of so many bytes apart: L1 has few sets for what a tile reads of them, fewer if
+/// they cross lines. Measured without, AVX2 on an AMD Zen 3, B at a multiple of 64 bytes and 16 behind one, floats:
+/// 32 x 512 by 512 x 512 1.17 and 1.17, 64 x 128 by 128 x 512 1.05 and 1.34, 128 x 128 by 128 x 512 1.1 and 1.44,
+/// 32 x 32 by 32 x 1024 1.4 and 1.45, 64 x 1000 by 1000 x 512 1.0 and 1.03, 48 x 48 by 48 x 512 0.83 and 1.1; doubles
+/// 64 x 256 by 256 x 256 1.2 and 1.6, 64 x 128 by 128 x 512 1.9 and 2.1. At 1 KiB: 0.75 to 1.1, at 512 bytes 0.8 to
+/// 1.25.
+inline constexpr std::ptrdiff_t bytes_between_rows_in_few_sets = 2 * kibibytes;
+inline constexpr std::ptrdiff_t least_extent_of_panels_of_few_sets = 32;
+inline constexpr std::ptrdiff_t least_work_of_panels_of_few_sets = 1'000'000;
 
 /// The inner extent of such a panel: one of 16 floats or 8 doubles a row is 32 KiB. Measured with 256: 1.01 for 512
 /// floats, 1.05 to 1.2 for 1024, whose result is read and written again for each block.
