@@ -165,8 +165,14 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
 }
 
 TEST_CASE("columns of more rows than caches hold, by longer panels: each sum and maximum") {
-    for (std::array<std::size_t, 2> const& extents :
-         {std::array<std::size_t, 2>{18, 180'021}, {200, 17'000}, {600, 6'200}}) {
+    for (std::array<std::size_t, 2> const& extents : {std::array<std::size_t, 2>{18, 180'021},
+                                                      {200, 17'000},
+                                                      {600, 6'200},
+                                                      {1, 600'001},
+                                                      {2, 600'001},
+                                                      {3, 200'003},
+                                                      {4, 200'003},
+                                                      {7, 200'003}}) {
         auto const [n, m] = extents;
         CAPTURE(extents[0]);
         matrix const x = xt::cast<float>(noise<std::int32_t, 2>(extents, 1)); // small integers, whose sums are exact

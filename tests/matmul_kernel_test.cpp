@@ -360,6 +360,17 @@ TEST_CASE_TEMPLATE("products of middle size go by panels where there are 16 regi
     }
 }
 
+TEST_CASE_TEMPLATE("smaller ones do if rows of B are multiples of 2 KiB apart", T, float, double) {
+    constexpr ptrdiff_t columns = 2048 / sizeof(T);
+    for (layout of_a : {layout::rows, layout::padded_rows}) {
+        matrix<T> const a(40, 101, of_a), b(101, columns, layout::rows), narrower(101, columns - 2, layout::rows);
+        matmul_variant const variant = choose_matmul<T>(40, columns, 101, a.strides(), b.strides());
+        CHECK((variant == matmul_variant::panels) == detail::has_panels<T>);
+        CHECK(choose_matmul<T>(40, columns - 2, 101, a.strides(), narrower.strides()) != matmul_variant::panels);
+        check(variant, a.randomize(), b.randomize());
+    }
+}
+
 TEST_CASE_TEMPLATE("joined rows have the bits of the others", T, float, double) {
     for (ptrdiff_t m : {128, 129, 143, 144, 145, 160, 255, 256, 300, 1000}) {
         for (ptrdiff_t n : {2, 3, 4}) {
