@@ -172,8 +172,10 @@ constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
     constexpr std::ptrdiff_t least = thresholds::least_bytes_of_panels / size;
     constexpr std::ptrdiff_t most = thresholds::most_bytes_of_panels / size;
     std::ptrdiff_t const least_extent = std::min({m, n, k});
-    std::ptrdiff_t const bytes = b.row * size; // of a power of two: rows are in few sets of L1
-    if ((bytes & -bytes) >= thresholds::bytes_between_rows_in_few_sets && b.column == 1 && a.row != 1 && n * k <= most &&
+    std::ptrdiff_t const bytes = b.row * size;
+    bool const are_in_few_sets = // of L1: the power of two that rows of B are apart
+        b.column == 1 && (bytes & -bytes) >= thresholds::bytes_between_rows_in_few_sets;
+    if (are_in_few_sets && a.row != 1 && n * k <= most &&
         least_extent >= thresholds::least_extent_of_panels_of_few_sets &&
         m * n * k >= thresholds::least_work_of_panels_of_few_sets) {
         return true;

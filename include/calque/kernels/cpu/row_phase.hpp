@@ -45,8 +45,10 @@ public:
     /// Whether four groups of more than light work run in lockstep: registers suffice, or what they keep elsewhere costs
     /// less than waiting.
     static constexpr bool is_deep = [] {
-        bool const outweighs_spills = !Broadcasts && plan.cost[Phase] <= thresholds::most_cost_of_spilling_groups &&
-                                      (plan.count == 1 || (!plan.reduces[Phase] && plan.cost[Phase] >= thresholds::least_cost_of_spilling_groups));
+        bool const is_by_itself = plan.count == 1;
+        bool const is_costly = !plan.reduces[Phase] && plan.cost[Phase] >= thresholds::least_cost_of_spilling_groups;
+        bool const outweighs_spills =
+            !Broadcasts && (is_by_itself || is_costly) && plan.cost[Phase] <= thresholds::most_cost_of_spilling_groups;
         return program::groups_are_registers && (program::has_registers_to_spare || outweighs_spills) && !is_light &&
                !plan.counts[Phase] && !IsSpaced && !always_masked;
     }();

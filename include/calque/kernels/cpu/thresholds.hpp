@@ -29,7 +29,9 @@ inline constexpr int cheap_to_recompute = 12;
 /// 45 programs of one to three functions: log(exp(x)), softplus 1.4, pow 1.2 (clang 19 1.45), tanh, log and sigmoid
 /// 1.15 to 1.2, with gradients 1.1 to 1.2, in the geometric mean 1.13, tanh(a*b+c)*sigmoid(a)-0.5c 1.0 (1.18).
 /// Elements of 8 bytes, of which 2 groups are 4 registers, have 2.
-///
+inline constexpr int light_phase = 8;
+inline constexpr int light_phase_of_32_registers = 16;
+inline constexpr int light_reducing_phase = 24;
 /// With 16 registers 4 groups spill, which costs less than waiting in one walk without operands that have one element a
 /// row, and from a cost on in each of several, up to another one in what clang makes of it, which schedules all of a
 /// block at once. Measured with 2, vectors and matrices, an AMD Zen 3 (AVX2, SSE2), 16 programs: softplus 1.33 (1.28),
@@ -43,9 +45,6 @@ inline constexpr int most_cost_of_spilling_groups = 40;
 #else
 inline constexpr int most_cost_of_spilling_groups = 10'000;
 #endif
-inline constexpr int light_phase = 8;
-inline constexpr int light_phase_of_32_registers = 16;
-inline constexpr int light_reducing_phase = 24;
 /// With 16 registers, of values that take two of them, 2 groups from a cost of 2 up to this one. Measured with 4, AVX2,
 /// doubles: a*b+c-0.5a 1.35 to 1.5, where(a > b, a, c) 1.25 to 1.4, a + b 1.0, int64 as double 1.65, sums of
 /// polynomials 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1,
