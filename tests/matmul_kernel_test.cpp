@@ -369,6 +369,10 @@ TEST_CASE_TEMPLATE("smaller ones do if rows of B are multiples of 2 KiB apart", 
         CHECK(choose_matmul<T>(40, columns - 2, 101, a.strides(), narrower.strides()) != matmul_variant::panels);
         check(variant, a.randomize(), b.randomize());
     }
+    // Many rows that are multiples of 512 bytes apart.
+    CHECK((choose_matmul<T>(64, 512 / sizeof(T), 512, {512, 1}, {512 / sizeof(T), 1}) == matmul_variant::panels) ==
+          detail::has_panels<T>);
+    CHECK(choose_matmul<T>(64, 512 / sizeof(T), 500, {500, 1}, {512 / sizeof(T), 1}) != matmul_variant::panels);
 }
 
 TEST_CASE_TEMPLATE("joined rows have the bits of the others", T, float, double) {
@@ -577,7 +581,8 @@ TEST_CASE("the choice follows from sizes and strides") {
     static_assert(choose(100, 1, 100, true, false) == combined_rows);
     static_assert(choose(1, 100, 100, false, false) == combined_rows);
     static_assert(choose(1, 100, 100, false, true) == dots);
-    static_assert(choose(64, 128, 784, false, false) == direct);
+    static_assert(choose(60, 128, 784, false, false) == direct);
+    static_assert(choose(64, 128, 784, false, false) == (detail::has_panels<float> ? panels : direct));
     static_assert(choose(300, 300, 300, false, false) == (detail::has_panels<float> ? panels : direct));
     static_assert(choose(128, 10, 64, true, false) == transposed); // a narrow weight gradient: lanes along M
     static_assert(choose(2000, 2000, 2000, false, false) == packed);
@@ -586,7 +591,7 @@ TEST_CASE("the choice follows from sizes and strides") {
     static_assert(detail::has_panels<float> || choose(128, 1024, 1024, false, false) == packed);
     static_assert(detail::has_panels<float> || choose(128, 1000, 1000, false, false) != packed);
     static_assert(choose(12, 1024, 1024, false, false) != packed);
-    static_assert(matmul_workspace<float>(64, 128, 784, {784, 1}, {128, 1}) == 0);
+    static_assert(matmul_workspace<float>(60, 128, 784, {784, 1}, {128, 1}) == 0);
     CHECK(name_of(combined_rows) == "combined rows");
     CHECK(name_of(loops) == "loops");
     CHECK(name_of(panels) == "panels");

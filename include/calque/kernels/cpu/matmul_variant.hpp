@@ -164,6 +164,20 @@ struct panel_blocks {
 template <class T>
 inline constexpr bool has_panels = simd_product<T> && simd::register_count == 16;
 
+/// Whether the `k` rows of B, `stride` elements apart, are in so few sets of L1 that a tile reads them from L2: a power
+/// of two apart, or a multiple of one. Of products with a small extent only if few are left.
+template <class T>
+constexpr bool are_in_few_sets(std::ptrdiff_t stride, std::ptrdiff_t k, std::ptrdiff_t least_extent) {
+    std::ptrdiff_t const bytes = stride * static_cast<std::ptrdiff_t>(sizeof(T));
+    std::ptrdiff_t const apart = bytes & -bytes;
+    bool const are_few = apart >= thresholds::bytes_between_rows_in_few_sets &&
+                         least_extent >= thresholds::least_extent_of_panels_of_few_sets;
+    bool const are_many_in_them = apart >= thresholds::bytes_between_many_rows_in_few_sets &&
+                                  apart * k >= thresholds::least_bytes_of_many_rows_in_few_sets &&
+                                  least_extent >= thresholds::least_extent_of_panels;
+    return are_few || are_many_in_them;
+}
+
 /// Whether a product gains more from panels than they cost to copy.
 template <class T>
 constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_strides a,
@@ -172,11 +186,7 @@ constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
     constexpr std::ptrdiff_t least = thresholds::least_bytes_of_panels / size;
     constexpr std::ptrdiff_t most = thresholds::most_bytes_of_panels / size;
     std::ptrdiff_t const least_extent = std::min({m, n, k});
-    std::ptrdiff_t const bytes = b.row * size;
-    bool const are_in_few_sets = // of L1: the power of two that rows of B are apart
-        b.column == 1 && (bytes & -bytes) >= thresholds::bytes_between_rows_in_few_sets;
-    if (are_in_few_sets && a.row != 1 && n * k <= most &&
-        least_extent >= thresholds::least_extent_of_panels_of_few_sets &&
+    if (b.column == 1 && a.row != 1 && n * k <= most && are_in_few_sets<T>(b.row, k, least_extent) &&
         m * n * k >= thresholds::least_work_of_panels_of_few_sets) {
         return true;
     }

@@ -685,13 +685,17 @@ inline constexpr std::ptrdiff_t least_extent_of_panels = 64;
 inline constexpr std::ptrdiff_t least_work_of_panels = 12'000'000;
 inline constexpr std::ptrdiff_t least_bytes_of_panels = 240 * kibibytes;
 inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
-/// Sooner, where rows of B are multiples of so many bytes apart: L1 has few sets for what a tile reads of them, fewer if
-/// they cross lines. Measured without, AVX2 on an AMD Zen 3, B at a multiple of 64 bytes and 16 behind one, floats:
-/// 32 x 512 by 512 x 512 1.17 and 1.17, 64 x 128 by 128 x 512 1.05 and 1.34, 128 x 128 by 128 x 512 1.1 and 1.44,
-/// 32 x 32 by 32 x 1024 1.4 and 1.45, 64 x 1000 by 1000 x 512 1.0 and 1.03, 48 x 48 by 48 x 512 0.83 and 1.1; doubles
-/// 64 x 256 by 256 x 256 1.2 and 1.6, 64 x 128 by 128 x 512 1.9 and 2.1. At 1 KiB: 0.75 to 1.1, at 512 bytes 0.8 to
-/// 1.25.
+/// Sooner, where rows of B are multiples of so many bytes apart, or of fewer if they are many: L1 has few sets for what
+/// a tile reads of them, fewer if they cross lines. Measured without, AVX2 on an AMD Zen 3, B at a multiple of 64 bytes
+/// and 16 behind one, floats: 32 x 512 by 512 x 512 1.17 and 1.17, 64 x 128 by 128 x 512 1.05 and 1.34, 128 x 128 by
+/// 128 x 512 1.1 and 1.44, 32 x 32 by 32 x 1024 1.4 and 1.45, 64 x 1000 by 1000 x 512 1.0 and 1.03, 48 x 48 by 48 x 512
+/// 0.83 and 1.1; doubles 64 x 256 by 256 x 256 1.2 and 1.6, 64 x 128 by 128 x 512 1.9 and 2.1. Many rows: 64 x 784 by
+/// 784 x 128 0.87 and 1.4 (32 bytes behind a line 1.33), 64 x 512 by 512 x 128 0.92 and 1.2 (1.26), 100 x 600 by
+/// 600 x 128 0.91 and 1.36 (1.3), 64 x 256 by 256 x 256 0.9 and 1.06. (Large arrays that `new` gave begin 16 bytes
+/// behind a line.) Of fewer rows 1 KiB apart 0.75 to 1.1, 512 bytes 0.8 to 1.25.
 inline constexpr std::ptrdiff_t bytes_between_rows_in_few_sets = 2 * kibibytes;
+inline constexpr std::ptrdiff_t bytes_between_many_rows_in_few_sets = 512;
+inline constexpr std::ptrdiff_t least_bytes_of_many_rows_in_few_sets = 256 * kibibytes;
 inline constexpr std::ptrdiff_t least_extent_of_panels_of_few_sets = 32;
 inline constexpr std::ptrdiff_t least_work_of_panels_of_few_sets = 1'000'000;
 
