@@ -288,8 +288,9 @@ private:
 
         static CALQUE_NOINLINE void fold(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
                                          std::ptrdiff_t columns) {
-            std::ptrdiff_t const begin = first + (end - first) % at_once;
-            pieces::fold(a, first, begin, columns); // maybe no rows: the identity
+            // The first rows begin the totals: at most as many as are folded at once, so that no others are left.
+            std::ptrdiff_t const begin = end - (end - first - 1) / at_once * at_once;
+            pieces::fold(a, first, begin, columns);
             fused_columns kernel(a);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
             [[maybe_unused]] bool const is_in_lines = may_be_in_lines && walk::crosses_lines(a);
