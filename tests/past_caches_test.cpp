@@ -151,7 +151,7 @@ TEST_CASE("functions, doubles and integers") {
     numbers<float> result(size, 4);
     auto const f = calque::function(function_of_one);
     auto to = result.as_vector(size);
-    CHECK(passes_caches(f, x.as_vector(size)));
+    CHECK(passes_caches(f, x.as_vector(size)) == (calque::simd::width == 16)); // else its work is not light for a line
     f.into(to, x.as_vector(size));
     bool are_right = true;
     for (std::size_t i = 0; i < size; i += 1000) {
