@@ -303,6 +303,7 @@ private:
                                                                ? thresholds::least_cost_of_paired_columns
                                                                : thresholds::least_cost_of_spilling_groups);
 
+    /// The columns from which on that gains.
     static constexpr std::ptrdiff_t least_columns_of_pairs =
         program::has_registers_to_spare ? 2 : thresholds::least_columns_of_spilling_pairs;
 

@@ -46,6 +46,9 @@ namespace detail {
 constexpr bool is_reduction(graph::step const& s) {
     return graph::info(s.op).kind == graph::op_kind::reduction;
 }
+constexpr bool is_extreme(graph::step const& s) {
+    return s.op == graph::code_of<graph::ops::reduce_max> || s.op == graph::code_of<graph::ops::reduce_min>;
+}
 
 /// How many rows, or blocks of them, take turns: at most so many, and as many as fit into a part of L1.
 constexpr std::ptrdiff_t count_turns(std::ptrdiff_t most, std::ptrdiff_t bytes_of_one, std::ptrdiff_t bytes) {

@@ -102,7 +102,7 @@ public:
     /// in one. Measured with it, an AMD Zen 3, two arrays of 1 to 10 million: sums of x y 1.15 to 1.2, of |x - y| 1.05
     /// to 1.35, in rows 1.0 to 1.2; of doubles that L3 holds 0.8 to 0.95, of more 1.05 to 1.2.
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
-                                       (simd::register_count == 32 || program::template reads<Phase>.size == 1);
+                                       (simd::register_count == 32 || read.size == 1);
 
     /// Whether a register is kept for what is loaded and used several times.
     static constexpr bool loads_once =
@@ -118,9 +118,7 @@ public:
         bool looks = false;
         for (int k = 0; k < reductions.size; ++k) {
             graph::step const& s = step(reductions.at[k]);
-            bool const is_extreme =
-                s.op == graph::code_of<graph::ops::reduce_max> || s.op == graph::code_of<graph::ops::reduce_min>;
-            looks |= is_extreme && is_floating(s.type);
+            looks |= detail::is_extreme(s) && is_floating(s.type);
         }
         return looks;
     }();

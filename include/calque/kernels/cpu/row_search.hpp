@@ -31,24 +31,20 @@ constexpr row_search of_extreme(graph::step const* steps, row_search search) {
     if (!search.wanted || either.op != graph::code_of<graph::ops::logical_or>) {
         return search;
     }
-    for (int const k : {0, 1}) {
-        int const equality = either.inputs[k], nan = either.inputs[1 - k];
-        graph::step const &equals = steps[equality], &differs = steps[nan];
-        if (equals.op != graph::code_of<graph::ops::equal> || differs.op != graph::code_of<graph::ops::not_equal> ||
-            differs.inputs[0] != differs.inputs[1]) {
-            continue;
-        }
-        int const x = differs.inputs[0];
-        for (int const m : {0, 1}) {
-            int const extreme = equals.inputs[m];
-            bool const is_extreme = steps[extreme].op == graph::code_of<graph::ops::reduce_max> ||
-                                    steps[extreme].op == graph::code_of<graph::ops::reduce_min>;
-            if (equals.inputs[1 - m] == x && is_extreme && steps[extreme].inputs[0] == x) {
-                search.extreme = extreme;
-                search.equality = equality;
-                search.nan = nan;
-            }
-        }
+    bool const equals_first = steps[either.inputs[0]].op == graph::code_of<graph::ops::equal>;
+    int const equality = either.inputs[equals_first ? 0 : 1], nan = either.inputs[equals_first ? 1 : 0];
+    graph::step const &equals = steps[equality], &differs = steps[nan];
+    int const x = differs.inputs[0];
+    if (equals.op != graph::code_of<graph::ops::equal> || differs.op != graph::code_of<graph::ops::not_equal> ||
+        differs.inputs[1] != x) {
+        return search;
+    }
+    int const extreme = equals.inputs[equals.inputs[0] == x ? 1 : 0];
+    if ((equals.inputs[0] == x || equals.inputs[1] == x) && detail::is_extreme(steps[extreme]) &&
+        steps[extreme].inputs[0] == x) {
+        search.extreme = extreme;
+        search.equality = equality;
+        search.nan = nan;
     }
     return search;
 }

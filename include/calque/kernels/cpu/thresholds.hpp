@@ -6,6 +6,9 @@
 // an AMD EPYC (Zen 5, AVX-512, L2 of 1 MiB), g++ 12 -O3.
 #pragma once
 
+#include <calque/kernels/cpu/block_order.hpp>
+
+#include <climits>
 #include <cstddef>
 
 namespace calque {
@@ -33,18 +36,14 @@ inline constexpr int light_phase = 8;
 inline constexpr int light_phase_of_32_registers = 16;
 inline constexpr int light_reducing_phase = 24;
 /// With 16 registers 4 groups spill, which costs less than waiting in one walk without operands that have one element a
-/// row, and from a cost on in each of several, up to another one in what clang makes of it, which schedules all of a
-/// block at once. Measured with 2, vectors and matrices, an AMD Zen 3 (AVX2, SSE2), 16 programs: softplus 1.33 (1.28),
-/// exp(a)*erf(b)-exp(c)*erf(a) 1.26 (1.1), sigmoid(a)*tanh(b)+sigmoid(c)*a 1.12 (1.08), tanh(a*b+c)*sigmoid(a)-0.5c 1.13
-/// (1.17), log, erf, sin, a*sigmoid(a) 1.05 to 1.1 (1.03 to 1.16), exp and tanh 1.0 to 1.05 (1.1), two exp with three
-/// arrays 0.96; clang 19, AVX2, up to that cost 1.05 to 1.25, above 0.89 to 1.05. Sums of log(exp(x) + 1) 1.35. With 4
-/// at any cost, exp(x - mean) y over 20 to 100 columns 1.05 to 1.2; with a column, tanh(x) sigmoid(x) - k 1.0 to 1.4.
+/// row, and from a cost on in each of several, up to another one where the compiler mixes groups. Measured with 2,
+/// vectors and matrices, an AMD Zen 3 (AVX2, SSE2), 16 programs: softplus 1.33 (1.28), exp(a)*erf(b)-exp(c)*erf(a) 1.26
+/// (1.1), sigmoid(a)*tanh(b)+sigmoid(c)*a 1.12 (1.08), tanh(a*b+c)*sigmoid(a)-0.5c 1.13 (1.17), log, erf, sin,
+/// a*sigmoid(a) 1.05 to 1.1 (1.03 to 1.16), exp and tanh 1.0 to 1.05 (1.1), two exp with three arrays 0.96; clang 19,
+/// AVX2, up to that cost 1.05 to 1.25, above 0.89 to 1.05. Sums of log(exp(x) + 1) 1.35. With 4 at any cost, exp(x -
+/// mean) y over 20 to 100 columns 1.05 to 1.2; with a column, tanh(x) sigmoid(x) - k 1.0 to 1.4.
 inline constexpr int least_cost_of_spilling_groups = 24;
-#ifdef __clang__
-inline constexpr int most_cost_of_spilling_groups = 40;
-#else
-inline constexpr int most_cost_of_spilling_groups = 10'000;
-#endif
+inline constexpr int most_cost_of_spilling_groups = compiler_mixes_groups ? 40 : INT_MAX;
 /// With 16 registers, of values that take two of them, 2 groups from a cost of 2 up to this one. Measured with 4, AVX2,
 /// doubles: a*b+c-0.5a 1.35 to 1.5, where(a > b, a, c) 1.25 to 1.4, a + b 1.0, int64 as double 1.65, sums of
 /// polynomials 2.1, maxima of |a - b| a 1.5, variance 1.05 to 1.3, layer norm 1.0 to 1.2; clang 19 1.0, 1.0 to 1.1,
