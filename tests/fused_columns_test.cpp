@@ -164,10 +164,14 @@ TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three m
     }
 }
 
-TEST_CASE("columns of more rows than caches hold, by longer panels: each sum and maximum") {
+TEST_CASE("columns of more rows than caches hold, by longer panels or with rows apart: each sum and maximum") {
     for (std::array<std::size_t, 2> const& extents : {std::array<std::size_t, 2>{18, 180'021},
                                                       {200, 17'000},
                                                       {600, 6'200},
+                                                      {900, 1'001},
+                                                      {5'300, 100},
+                                                      {9'001, 64},
+                                                      {11'111, 48},
                                                       {1, 600'001},
                                                       {2, 600'001},
                                                       {3, 200'003},

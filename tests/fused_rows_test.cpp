@@ -90,6 +90,17 @@ TEST_CASE("more than the caches hold: memory is asked for ahead of the loads") {
     check_fused([](auto v) { return calque::max(v); }, equal_bits, noise<float, 1>({rows * columns}, 3));
 }
 
+TEST_CASE("one long row is read in parts side by side, whatever is left behind them") {
+    constexpr std::size_t least = calque::kernels::thresholds::prefetched_elements;
+    for (std::size_t const n : {least - 1, least, least + 1, least + 127, least + 129, 2 * least + 1000}) {
+        CAPTURE(n);
+        auto const x = noise<std::int32_t, 1>({n}, 1), y = noise<std::int32_t, 1>({n}, 2);
+        check_fused([](auto v, auto w) { return std::tuple{sum(v * w), max(v - w)}; }, equal_bits, x, y);
+        check_fused([](auto v) { return calque::max(tanh(v)); }, closeness{2, 1}, noise<float, 1>({n}, 3));
+        check_fused([](auto v) { return calque::min(v); }, equal_bits, noise<double, 1>({n}, 4));
+    }
+}
+
 TEST_CASE("sums of strided rows") {
     matrix const x = noise<float, 2>({70, 40}, 1);
     closeness const close{4, 300};

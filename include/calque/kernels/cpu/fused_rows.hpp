@@ -495,6 +495,23 @@ private:
         }
     }
 
+    /// Runs whole blocks of a phase from column `j` to `end`, one of each of so many parts by turns. Returns where it
+    /// ended. Parts have an odd number of blocks, so that they begin in different sets of the caches.
+    template <int Phase, int U>
+    CALQUE_INLINE std::ptrdiff_t run_parts(step_registers<Group, U>& wide, arguments const& row, std::ptrdiff_t j,
+                                           std::ptrdiff_t end, std::ptrdiff_t parts) {
+        constexpr std::ptrdiff_t block = U * simd::width;
+        std::ptrdiff_t const blocks = (end - j) / (parts * block);
+        std::ptrdiff_t const part = (parts == 1 ? blocks : (blocks - 1) | 1) * block;
+        for (std::ptrdiff_t const end_of_first = j + part; j < end_of_first; j += block) {
+            CALQUE_ROLLED
+            for (std::ptrdiff_t k = 0; k < parts; ++k) {
+                run_block<Phase, false>(wide, row, j + k * part, 0);
+            }
+        }
+        return j + (parts - 1) * part;
+    }
+
     /// Where the blocks of a phase end that begin at column `begin`.
     template <int Phase, bool OneRow>
     CALQUE_INLINE std::ptrdiff_t end_of_phase(std::ptrdiff_t begin) const {
@@ -544,7 +561,20 @@ private:
             }
         }
         std::ptrdiff_t const end = end_of_phase<Phase, OneRow>(begin);
-        if constexpr (phase<Phase>::prefetches) {
+        std::ptrdiff_t first = begin;
+        if constexpr (phase<Phase>::template reads_parts<OneRow>) {
+            constexpr std::ptrdiff_t parts = thresholds::parts_side_by_side;
+            if constexpr (phase<Phase>::is_light) {
+                if (waits_for_memory_) {
+                    first = run_parts<Phase>(wide, row, begin, end, parts);
+                }
+            } else { // one loop for all: a second one would take as long to compile
+                for (bool are_several = waits_for_memory_; first < end; are_several = false) {
+                    first = run_parts<Phase>(wide, row, first, end, are_several ? parts : 1);
+                }
+                return begin;
+            }
+        } else if constexpr (phase<Phase>::prefetches) {
             if (waits_for_memory_) {
                 CALQUE_ROLLED
                 for (std::ptrdiff_t j = begin; j < end; j += block) {
@@ -559,7 +589,7 @@ private:
             return begin;
         }
         CALQUE_ROLLED
-        for (std::ptrdiff_t j = begin; j < end; j += block) {
+        for (std::ptrdiff_t j = first; j < end; j += block) {
             run_block<Phase, false>(wide, row, j, 0);
         }
         return begin;

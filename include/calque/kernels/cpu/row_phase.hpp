@@ -104,6 +104,12 @@ public:
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
                                        (simd::register_count == 32 || read.size == 1);
 
+    /// Whether one row that no cache near by holds is read in several parts side by side instead: work of a phase that
+    /// stores nothing.
+    template <bool OneRow>
+    static constexpr bool reads_parts = OneRow && simd::register_count != 32 && plan.reduces[Phase] &&
+                                        stored.size == 0 && read.size != 0 && !always_masked;
+
     /// Whether a register is kept for what is loaded and used several times.
     static constexpr bool loads_once =
         simd::register_count == 32 || plan.cost[Phase] <= thresholds::most_cost_of_kept_loads;
