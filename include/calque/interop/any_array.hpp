@@ -111,7 +111,7 @@ public:
         }
         A result;
         if (!(shape_of(result) == extents_)) {
-            array_adaptor<A>::resize(result, extents_);
+            detail::resize(result, extents_);
         }
         static_assert(is_always_contiguous_v<A>, "calque: any_array::as makes row-major containers");
         std::memcpy(array_adaptor<A>::data(result), from.data(), from.size_bytes());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/core/error.hpp>
+#include <calque/core/large_pages.hpp>
 #include <calque/core/spec.hpp>
 #include <calque/core/text.hpp>
 
@@ -130,6 +131,14 @@ constexpr shape shape_of(A const& array) {
 }
 
 namespace detail {
+
+/// Gives an array another shape; its elements have no values then. Throws `shape_error` if its type cannot.
+template <array_output A>
+void resize(A& array, shape const& wanted) {
+    using adaptor = array_adaptor<A>;
+    adaptor::resize(array, wanted);
+    prefer_large_pages(adaptor::data(array), static_cast<std::size_t>(wanted.size()) * sizeof(array_value_t<A>));
+}
 
 /// The first axis where two shapes of one rank differ; a declared extent that is not static differs from none.
 constexpr int first_mismatch(shape const& actual, shape const& declared) {

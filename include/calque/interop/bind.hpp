@@ -150,7 +150,7 @@ CALQUE_COLD void resize_output(A& array, extent_t const* extents) {
     for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
         wanted.push_back(extents[axis]);
     }
-    array_adaptor<std::remove_const_t<A>>::resize(array, wanted);
+    resize(array, wanted);
 }
 
 /// Pointer, extents and strides of an array of which all is known to be right.

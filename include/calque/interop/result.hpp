@@ -112,7 +112,9 @@ CALQUE_INLINE A make_array(extent_t const* extents) {
         for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
             sizes[axis] = static_cast<typename A::size_type>(extents[axis]);
         }
-        return A(sizes);
+        A array(sizes);
+        detail::prefer_large_pages(array.data(), array.size() * sizeof(typename A::value_type));
+        return array;
     } else if constexpr (array_spec_t<A>::is_static) {
         for (int axis = 0; axis < array_spec_t<A>::rank; ++axis) {
             if (extents[axis] != array_spec_t<A>::shape[axis]) [[unlikely]] {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/core/config.hpp>
+#include <calque/core/large_pages.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -143,7 +144,9 @@ private:
         static thread_local owner this_thread_owner;
         static_cast<void>(this_thread_owner);
         std::size_t const capacity = rounded(std::max(bytes, minimum));
-        return ::new (::operator new(alignment + capacity, std::align_val_t(alignment))) chunk{nullptr, capacity};
+        void* const memory = ::operator new(alignment + capacity, std::align_val_t(alignment));
+        detail::prefer_large_pages(memory, alignment + capacity);
+        return ::new (memory) chunk{nullptr, capacity};
     }
 
     static void free_chain(chunk* c) {
