@@ -78,7 +78,7 @@ struct xtensor_access {
 
     static void resize(A& a, shape const& wanted) {
         if constexpr (is_xtensor_container_v<A>) {
-            typename A::shape_type extents;
+            typename A::shape_type extents{};
             xt::resize_container(extents, static_cast<std::size_t>(wanted.rank));
             for (int axis = 0; axis < wanted.rank; ++axis) {
                 extents[static_cast<std::size_t>(axis)] = static_cast<typename A::shape_type::value_type>(wanted[axis]);

@@ -202,7 +202,7 @@ private:
             int const arrays = static_cast<int>(is_read) + static_cast<int>(s.result >= 0);
             bytes += s.varies_along_columns ? arrays * static_cast<extent_t>(size_of(s.type)) : 0;
         }
-        return space_of(x).size() * bytes >= kernels::thresholds::least_bytes_past_caches;
+        return space_of(x).size() * bytes >= kernels::least_bytes_past_caches;
     }
 
     /// Whether an elementwise group reads arrays that all lie without gaps, in one order of axes, which is not

@@ -424,25 +424,43 @@ private:
         }
     }
 
-    /// Runs a phase that stores past the caches register by register, as it waits for memory. One block has the columns
-    /// before whole registers and behind them.
-    template <int Phase>
+    /// Runs a phase that stores past the caches register by register, as it waits for memory; of one row lines of
+    /// several parts by turns before. One block has the columns before whole registers and behind them.
+    template <int Phase, bool OneRow>
     CALQUE_INLINE void store_past_caches(arguments const& row) {
         ask_for_ends<Phase>(row);
         step_registers<Group, 1> narrow;
         std::ptrdiff_t j = 0;
-        for (int n = count_unaligned<Phase>(row);; n = static_cast<int>(columns_ - j)) {
-            if (n != 0) {
+        for (std::ptrdiff_t end = columns_before_past_caches<Phase, OneRow>(row);; end = columns_) {
+            for (int n; j < end; j += n) {
+                n = lanes_of(end - j, simd::width);
                 run_block<Phase, true>(narrow, row, j, n);
-                j += n;
             }
             if (j == columns_) {
                 return;
+            }
+            if constexpr (phase<Phase>::template stores_parts<OneRow>) {
+                step_registers<Group, phase<Phase>::groups_of_a_line> line;
+                j = run_parts<Phase>(line, row, j, columns_, thresholds::parts_side_by_side);
             }
             CALQUE_ROLLED
             for (; j + simd::width <= columns_; j += simd::width) {
                 run_block<Phase, false>(narrow, row, j, 0);
             }
+        }
+    }
+
+    /// How many columns there are before whole registers, or, of parts, lines.
+    template <int Phase, bool OneRow>
+    static CALQUE_INLINE int columns_before_past_caches(arguments const& row) {
+        if constexpr (phase<Phase>::template stores_parts<OneRow>) {
+            constexpr int stored = program::template stores<Phase>.at[0];
+            auto const* const to =
+                static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
+            constexpr int elements_of_a_line = phase<Phase>::groups_of_a_line * simd::width;
+            return -static_cast<int>(simd::place_in_line(to)) & (elements_of_a_line - 1);
+        } else {
+            return count_unaligned<Phase>(row);
         }
     }
 
@@ -700,7 +718,7 @@ private:
         compute_row_values<Phase, true>(row);
         load_broadcast_elements<Phase>(row);
         if constexpr (PastCaches && stores_past_caches<Group, Phase>) {
-            store_past_caches<Phase>(row);
+            store_past_caches<Phase, OneRow>(row);
             return;
         }
         if constexpr (search_of<Phase>.is_search()) {

@@ -104,6 +104,13 @@ public:
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
                                        (simd::register_count == 32 || read.size == 1);
 
+    /// Whether results that one row stores past the caches are, line by line of several parts side by side.
+    template <bool OneRow>
+    static constexpr bool stores_parts = OneRow && simd::register_count != 32;
+    /// How many groups fill a line of what is stored.
+    static constexpr int groups_of_a_line =
+        stored.size == 0 ? 1 : static_cast<int>(simd::line_bytes / (simd::width * size_of(step(stored.at[0]).type)));
+
     /// Whether one row that no cache near by holds is read in several parts side by side instead: work of a phase that
     /// stores nothing.
     template <bool OneRow>

@@ -83,7 +83,8 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// processor looks ahead in each. Measured without, an AMD Zen 3 (L3 of 32 MiB), 3 and 10 million: sums, maxima and
 /// variances of floats and doubles 1.3 to 1.7, x * y 1.05 to 1.25, exp 1.25 to 1.4, log-sum-exp 1.4; 1 million 1.0 to
 /// 1.15. Ahead of one part memory is asked for in vain: 1.0 to 1.15. Two parts take 1.2 of four, eight 0.9 to 1.1. What
-/// is stored as well takes up to 1.5 in parts.
+/// is stored as well takes up to 1.5 in parts, unless it is stored past the caches, line by line: without parts 2x+1, a
+/// root, max(x, 0) of 10 and 20 million take 1.25 to 1.45, x + y and a*b+c-0.5a 1.0 to 1.15, functions 1.0.
 inline constexpr std::ptrdiff_t parts_side_by_side = 4;
 
 /// With AVX-512 light work on one row of so many columns begins to store at the beginning of a cache line, and up to so
@@ -191,6 +192,11 @@ inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 /// here on, a*b+c-0.5a of 10 million 1.25, tanh 1.2, two results 1.35, layer norm of 10000x1000 1.3; with a sum of the
 /// result behind it 1.0 of 61 MiB, 1.1 of 122, but 0.93 to 0.95 of 46 and 0.5 to 0.9 of less.
 inline constexpr std::ptrdiff_t least_bytes_past_caches = 64 * 1024 * kibibytes;
+/// Without AVX-512, where one row is stored in parts, from so many on. Measured without, an AMD Zen 3 (L3 of 32 MiB, of
+/// which others take a share), 24 to 48 MB: 2x+1 1.8 to 2.1, x + y 1.0 to 1.6, of 18 MB 1.7 and 1.4; with a sum of the
+/// result behind it 1.2 to 1.4 and 1.0 to 1.25, of 18 MB 0.85 to 1.05; three 2x+1 one after the other 1.7 to 1.9; rows
+/// with what they have once, layer norm 0.95 to 1.3.
+inline constexpr std::ptrdiff_t least_bytes_past_caches_of_16_registers = 24 * 1024 * kibibytes;
 /// Rows of fewer columns do not: each begins and ends in lines that are stored in parts. Measured without, rows times a
 /// column, tanh of them: 1.2 over 256 columns, 1.1 and 0.9 over 128; softmax and layer norm below 512 0.75 to 1.1.
 inline constexpr std::ptrdiff_t least_columns_past_caches = 256;
