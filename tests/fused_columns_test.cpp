@@ -349,6 +349,22 @@ TEST_CASE("several reductions in one walk, of few and of many rows and columns")
     check_fused(six_columns, closeness{16, 4000}, noise<float, 2>({700, 900}, 1), noise<float, 2>({1, 900}, 2));
 }
 
+TEST_CASE("several reductions of more rows than caches hold, with rows apart or by panels") {
+    for (std::array<std::size_t, 2> const& extents : {std::array<std::size_t, 2>{11'111, 49},
+                                                      {5'300, 100},
+                                                      {900, 1'001},
+                                                      {520, 1'024},
+                                                      {300, 2'001},
+                                                      {5, 110'003}}) {
+        auto const [n, m] = extents;
+        CAPTURE(n);
+        auto const x = noise<std::int32_t, 2>(extents, 1), y = noise<std::int32_t, 2>(extents, 2);
+        check_fused([](auto a) { return std::tuple{calque::sum<0>(a), calque::max<0>(a)}; }, equal_bits, x);
+        check_fused([](auto a, auto b) { return std::tuple{calque::sum<0>(a), calque::sum<0>(a * b)}; }, equal_bits, x,
+                    y);
+    }
+}
+
 TEST_CASE("several reductions of columns that the compiler knows") {
     for (std::size_t const m : {1u, 20u, 33u, 500u}) {
         CAPTURE(m);

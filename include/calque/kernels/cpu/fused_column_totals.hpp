@@ -24,16 +24,25 @@ public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     static void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        bool const are_far = may_be_apart && rows * columns >= thresholds::prefetched_elements &&
+                             columns >= thresholds::least_columns_of_streams_apart;
+        std::ptrdiff_t const panel_columns = are_far ? most_panel_columns : thresholds::columns_of_a_panel;
+        row_order const of_far = columns <= panel_columns ? row_order::streams_apart : row_order::streams;
+        auto const fold_panel = [&](arguments const& panel, std::ptrdiff_t n) {
+            fold_halves(panel, 0, rows, n, are_far ? of_far : order_of_near(n));
+        };
         arguments panel = a;
         for (; columns > panel_columns; columns -= panel_columns) {
-            fold_halves(panel, 0, rows, panel_columns);
+            fold_panel(panel, panel_columns);
             move_to_columns(panel, panel_columns);
         }
-        fold_halves(panel, 0, rows, columns);
+        fold_panel(panel, columns);
     }
 
 private:
-    static constexpr std::ptrdiff_t panel_columns = thresholds::columns_of_a_panel;
+    /// How rows are walked along: a few of each block of columns, or beside each other along all columns, streams that
+    /// processors see ahead; of rows that stand apart, each read on into the next one.
+    enum class row_order : std::uint8_t { pieces, streams, streams_apart };
 
     static constexpr auto reductions =
         list_steps<Group::step_count>([](int i) { return detail::is_reduction(Group::steps()[i]); });
@@ -48,8 +57,14 @@ private:
         return groups;
     }();
 
-    /// Whether rows may be streams, which processors see ahead: little work on several matrices.
-    static constexpr bool may_be_streams = walk::is_light() && matrices.size > 1;
+    /// Whether rows may be streams: little work on several matrices; where they are apart, on one.
+    static constexpr bool may_be_apart = walk::is_light() && matrices.size > 0 && simd::register_count != 32;
+    static constexpr bool may_be_near = walk::is_light() && matrices.size > 1;
+    static constexpr row_order order_of_near(std::ptrdiff_t columns) {
+        return may_be_near && columns >= thresholds::least_columns_of_streams ? row_order::streams : row_order::pieces;
+    }
+    static constexpr std::ptrdiff_t most_panel_columns =
+        may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;
     static constexpr int at_once = thresholds::streams_at_once;
     static constexpr int groups_of_streams = std::min(groups_at_once, thresholds::groups_of_streams_of_several_folds);
 
@@ -95,20 +110,21 @@ private:
 
     /// Folds rows [first, end) of at most a panel.
     static CALQUE_NOINLINE void fold_halves(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
-                                            std::ptrdiff_t columns) {
-        if (end - first < thresholds::rows_halved) {
-            fold_pieces(a, first, end, columns);
+                                            std::ptrdiff_t columns, row_order order) {
+        bool const are_apart = order == row_order::streams_apart;
+        if (end - first < (are_apart ? thresholds::rows_of_streams_halved : thresholds::rows_halved)) {
+            fold_pieces(a, first, end, columns, order);
             return;
         }
         std::ptrdiff_t const middle = first + (end - first) / (2 * thresholds::rows_at_once) * thresholds::rows_at_once;
-        constexpr std::size_t bytes = panel_columns * sizeof(std::uint64_t);
+        constexpr std::size_t bytes = most_panel_columns * sizeof(std::uint64_t);
         alignas(64) std::byte totals_behind[reductions.size * bytes];
         arguments behind = a;
         unroll_steps<0, reductions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             behind.results[step_v<Group, reductions.at[k]>.result] = totals_behind + k * bytes;
         });
-        fold_halves(a, first, middle, columns);
-        fold_halves(behind, middle, end, columns);
+        fold_halves(a, first, middle, columns, order);
+        fold_halves(behind, middle, end, columns, order);
         for_each_reduction([&](auto step) CALQUE_INLINE_LAMBDA {
             using V = simd::pack<step_element<Group, step>, 1>;
             for (std::ptrdiff_t j = 0; j < columns; j += simd::width) {
@@ -122,14 +138,14 @@ private:
 
     /// The same, a few rows at a time.
     static CALQUE_NOINLINE void fold_pieces(arguments const& a, std::ptrdiff_t first, std::ptrdiff_t end,
-                                            std::ptrdiff_t columns) {
+                                            std::ptrdiff_t columns, row_order order) {
         fused_column_totals kernel(a);
         bool const in_lines = may_be_in_lines && gains_from_lines(a, end - first, columns);
         std::ptrdiff_t i = first;
-        if constexpr (may_be_streams) {
-            if (columns >= thresholds::least_columns_of_streams) {
+        if constexpr (may_be_near || may_be_apart) {
+            if (order != row_order::pieces) {
                 kernel.template fold_rows<1, true>(i, i, 0, columns);
-                i = kernel.fold_streams(i, end, columns, in_lines);
+                i = kernel.fold_streams(i, end, columns, in_lines, order == row_order::streams_apart);
             }
         }
         if (i == first) { // also if there are no rows, whose totals are the identity
@@ -143,37 +159,41 @@ private:
     }
 
     /// A few rows beside each other along all columns, as long as there are so many. Returns the first that remains.
-    CALQUE_INLINE std::ptrdiff_t fold_streams(std::ptrdiff_t i, std::ptrdiff_t end, std::ptrdiff_t columns,
-                                              bool in_lines) {
+    CALQUE_INLINE std::ptrdiff_t fold_streams(std::ptrdiff_t first, std::ptrdiff_t end, std::ptrdiff_t columns,
+                                              bool in_lines, bool are_apart) {
         constexpr std::ptrdiff_t block = groups_of_streams * simd::width;
-        std::ptrdiff_t const first = i, whole = columns / block * block;
-        for (; i + at_once <= end; i += at_once) {
+        std::ptrdiff_t const whole = columns / block * block;
+        std::ptrdiff_t const turns = (end - first) / at_once;
+        std::ptrdiff_t const apart = are_apart ? turns : 1;
+        for (std::ptrdiff_t i = first, left = turns; left > 0; --left, i += are_apart ? 1 : at_once) {
             std::ptrdiff_t j = 0;
             if constexpr (may_be_in_lines) {
                 if (in_lines) {
-                    fold_row_streams<1, false>(i, 0);
+                    fold_row_streams<1, false>(i, apart, 0);
                     j = walk::template for_each_block_in_lines<block>(
-                        columns, [&](std::ptrdiff_t begin)
-                                     CALQUE_INLINE_LAMBDA { fold_row_streams<groups_of_streams, true>(i, begin); });
+                        columns, [&](std::ptrdiff_t begin) CALQUE_INLINE_LAMBDA {
+                            fold_row_streams<groups_of_streams, true>(i, apart, begin);
+                        });
                     for (; j + simd::width <= whole; j += simd::width) {
-                        fold_row_streams<1, false>(i, j);
+                        fold_row_streams<1, false>(i, apart, j);
                     }
                 }
             }
             for (; j < whole; j += block) {
-                fold_row_streams<groups_of_streams, false>(i, j);
+                fold_row_streams<groups_of_streams, false>(i, apart, j);
             }
         }
-        fold_rows<1, false>(first, i, whole, columns);
-        return i;
+        std::ptrdiff_t const end_of_streams = first + turns * at_once;
+        fold_rows<1, false>(first, end_of_streams, whole, columns);
+        return end_of_streams;
     }
 
     template <int U, bool InLines>
-    CALQUE_INLINE void fold_row_streams(std::ptrdiff_t i, std::ptrdiff_t j) {
+    CALQUE_INLINE void fold_row_streams(std::ptrdiff_t i, std::ptrdiff_t apart, std::ptrdiff_t j) {
         step_registers<Group, U> folded;
         fold_row<false, InLines>(folded, i, j, 0, [](auto, auto const& x) CALQUE_INLINE_LAMBDA { return x; });
-        simd::unroll<at_once - 1>([&](auto r)
-                                      CALQUE_INLINE_LAMBDA { fold_row<false, InLines>(folded, i + r + 1, j, 0); });
+        simd::unroll<at_once - 1>(
+            [&](auto r) CALQUE_INLINE_LAMBDA { fold_row<false, InLines>(folded, i + (r + 1) * apart, j, 0); });
         add_to_totals<false, false>(folded, j, 0);
     }
 

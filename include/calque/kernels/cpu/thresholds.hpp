@@ -450,6 +450,9 @@ inline constexpr int groups_of_crowded_folds_at_once = 2;
 /// not halved sums had errors of 53 eps of the sum of absolute values, and have 1 to 2 now; of 383 they have 1.
 inline constexpr std::ptrdiff_t rows_halved = 384;
 inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
+/// Where several reductions walk along streams without AVX-512: a panel has all of rows that stand apart. Measured with
+/// 512, 1000 columns: 1.3 to 2.7.
+inline constexpr std::ptrdiff_t columns_of_a_far_panel = 1024;
 
 /// Light column reductions of matrices of so many columns, and of more elements than a reduction asks memory ahead for,
 /// walk along so many rows at once, of all matrices together, by panels of so many bytes of totals, and halve so many
@@ -490,6 +493,10 @@ inline constexpr std::ptrdiff_t bytes_of_a_long_panel = 32 * kibibytes;
 /// each other. Measured without, an AMD Zen 5: sums of x and x y, maxima of x and sums of x y, 256x512 1.35, 300x256
 /// and 100x400 1.0 to 1.2, 64x1000 1.0 to 1.1, 1000x1000 0.85 to 1.3, 4000x1000 1.0 to 1.15; with one group 1.0 to 1.1;
 /// of one matrix up to 0.8.
+/// Without AVX-512 of one matrix, too, that no cache near by holds, and of rows that stand apart as those of one
+/// reduction do. Measured without, an AMD Zen 3: sums of x and x^2, minima and maxima, sums of x and x y, in float and
+/// double, 3 and 10 million elements of 100 to 1000 columns 1.3 to 4, 1500 and 3000 1.1 to 5, 48 1.0 to 2; 1 million
+/// 1.0 to 3.4.
 inline constexpr int groups_of_streams_of_several_folds = 2;
 /// Sums that together take no more instructions are read in whole lines where streams of one reduction are. Measured
 /// across lines, an Intel Xeon, in L2: sums of x and x^2 1.1 to 1.4, of x and x y 1.35 to 1.5, of x - row and its
