@@ -214,6 +214,24 @@ private:
         });
     }
 
+    /// How many rows that is: none, unless memory is far and rows are long.
+    std::ptrdiff_t rows_prefetched_ahead() const {
+        bool const gains = waits_for_memory_ && columns_ >= thresholds::least_columns_prefetched_ahead;
+        return gains ? 1 + thresholds::elements_prefetched_ahead / columns_ : 0;
+    }
+
+    /// Asks for what the first walk will read, at the columns from `j` on, of the row that is so many ahead.
+    template <int U>
+    CALQUE_INLINE void prefetch_row(arguments const& row, std::ptrdiff_t j, std::ptrdiff_t ahead) const {
+        unroll_steps<0, program::template reads<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<0>.at[k];
+            if constexpr (constexpr graph::step s = step_v<Group, step>; s.leaf >= 0 && s.varies_along_rows) {
+                constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(s.type));
+                simd::prefetch<U * simd::width>(array_of<step>(row) + j, ahead * row.leaf_row_strides[s.leaf] * bytes);
+            }
+        });
+    }
+
     /// A row, and where in its lines each array lies, but for one that is loaded as it lies.
     template <int OtherLeaf>
     struct row_lines : arguments {
@@ -429,6 +447,7 @@ private:
     template <int Phase, bool OneRow>
     CALQUE_INLINE void store_past_caches(arguments const& row) {
         ask_for_ends<Phase>(row);
+        [[maybe_unused]] std::ptrdiff_t const ahead = rows_prefetched_ahead();
         step_registers<Group, 1> narrow;
         std::ptrdiff_t j = 0;
         for (std::ptrdiff_t end = columns_before_past_caches<Phase, OneRow>(row);; end = columns_) {
@@ -445,6 +464,9 @@ private:
             }
             CALQUE_ROLLED
             for (; j + simd::width <= columns_; j += simd::width) {
+                if constexpr (!OneRow && phase<Phase>::prefetches_rows) {
+                    prefetch_row<1>(row, j, ahead);
+                }
                 run_block<Phase, false>(narrow, row, j, 0);
             }
         }
@@ -605,6 +627,16 @@ private:
         if constexpr (!OneRow && phase<Phase>::has_overlapping_blocks) {
             run_overlapping_blocks<Phase>(wide, row);
             return begin;
+        }
+        if constexpr (!OneRow && phase<Phase>::prefetches_rows) {
+            if (std::ptrdiff_t const ahead = rows_prefetched_ahead(); ahead != 0) {
+                CALQUE_ROLLED
+                for (std::ptrdiff_t j = first; j < end; j += block) {
+                    prefetch_row<U>(row, j, ahead);
+                    run_block<Phase, false>(wide, row, j, 0);
+                }
+                return begin;
+            }
         }
         CALQUE_ROLLED
         for (std::ptrdiff_t j = first; j < end; j += block) {

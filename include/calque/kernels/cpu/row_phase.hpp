@@ -104,6 +104,17 @@ public:
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
                                        (simd::register_count == 32 || read.size == 1);
 
+    /// Whether the phase asks for what the first one reads of a row ahead: of those behind it the one that computes
+    /// most, while memory would idle.
+    static constexpr bool prefetches_rows = [] {
+        int most = 1;
+        for (int k = 2; k < plan.count; ++k) {
+            most = plan.cost[k] >= plan.cost[most] ? k : most;
+        }
+        bool const only_loads = stored.size == 0 && plan.cost[Phase] <= thresholds::light_phase;
+        return simd::register_count != 32 && plan.count > 1 && Phase == most && !only_loads && !IsSpaced;
+    }();
+
     /// Whether results that one row stores past the caches are, line by line of several parts side by side.
     template <bool OneRow>
     static constexpr bool stores_parts = OneRow && simd::register_count != 32;
