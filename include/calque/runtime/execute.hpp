@@ -619,15 +619,20 @@ private:
             return has;
         }
 
+        /// How many columns a tile has that is whole rows of such matrices: these are one row. -1: there are none.
+        std::ptrdiff_t columns_of_rows = -1;
+
         /// Runs the fused work on a tile of the product.
         static void consume(void const* context, element const* tile, std::ptrdiff_t tile_stride, std::ptrdiff_t i,
                             std::ptrdiff_t j, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-            typename kernel::arguments a = static_cast<epilogue_context const*>(context)->whole;
+            auto const& of_product = *static_cast<epilogue_context const*>(context);
+            typename kernel::arguments a = of_product.whole;
             kernels::move_to_row<group<K>>(a, i);
             kernels::move_to_column<group<K>>(a, j);
             a.tile = tile;
             a.tile_row_stride = tile_stride;
-            kernel::run(a, rows, columns);
+            bool const is_one_row = columns == of_product.columns_of_rows && tile_stride == columns;
+            kernel::run(a, is_one_row ? 1 : rows, is_one_row ? rows * columns : columns);
         }
     };
 
@@ -659,6 +664,7 @@ private:
                     return;
                 }
             }
+            context.columns_of_rows = context.has_rows_of(loops.columns) ? loops.columns : -1;
             kernels::matmul<T, known::rows, known::columns>(
                 loops.product, loops.rows, loops.columns, loops.depth, operand(0), operand(1),
                 kernels::tile_sink<T>{&epilogue_context<K>::consume, &context}, workspace());

@@ -57,11 +57,46 @@ void multiply_directly(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, mat
     }
 }
 
+/// Whether a product that is handed over goes band by band: B is in L1, and so is a band; there are several tiles
+/// beside each other, and none is narrow.
+template <class T>
+constexpr bool suits_bands(std::ptrdiff_t n, std::ptrdiff_t k) {
+    constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+    return simd::register_count != 32 && n > tile_columns<T> && (n - 1) % tile_columns<T> >= simd::lanes<T> &&
+           bytes * k * n <= thresholds::most_bytes_of_b_beside_bands &&
+           bytes * matmul_tile_rows(2) * n <= thresholds::most_bytes_of_a_band;
+}
+
+/// The same for a sink, which gets all tiles of a few rows together: long rows, and less often.
+template <class T>
+void multiply_by_bands(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
+                       matrix_ref<T> const& b, matmul_result<T> const& result) {
+    alignas(64) T band[static_cast<std::size_t>(thresholds::most_bytes_of_a_band) / sizeof(T)];
+    matmul_tile<T> tile{
+        .depth = k, .a_row_stride = a.row_stride, .a_step = a.column_stride, .b_step = b.row_stride, .to_stride = n};
+    std::ptrdiff_t const band_rows = balanced(m, matmul_tile_rows(2));
+    for (std::ptrdiff_t i = 0; i < m; i += band_rows) {
+        std::ptrdiff_t const rows = std::min(band_rows, m - i);
+        tile.a = a.at(i, 0);
+        for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
+            tile.b = b.at(0, j);
+            tile.last_lanes = static_cast<int>(std::min(tile_columns<T>, n - j) - simd::lanes<T>);
+            tile.to = band + j;
+            compute_tile(static_cast<int>(rows), 2, tile);
+        }
+        result.accept(band, n, i, 0, rows, n);
+    }
+}
+
 /// The same for any B, whose rows are copied if they are not contiguous; or for the transposed product, which is one of
 /// the transposed operands in the other order.
 template <class T>
 void multiply_by_strips(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a,
                         matrix_ref<T> const& b, matmul_result<T> const& result, bool is_transposed, T* workspace) {
+    if (!is_transposed && !result.is_in_memory() && b.column_stride == 1 && suits_bands<T>(n, k)) {
+        multiply_by_bands(m, n, k, a, b, result);
+        return;
+    }
     tile_writer<T> writer(result, is_transposed);
     if (b.column_stride == 1) {
         multiply_directly(m, n, k, a, b, writer);
