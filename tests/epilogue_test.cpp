@@ -36,7 +36,8 @@ inline constexpr auto update = [](auto w, auto mean, auto x, auto dz) {
 } // namespace
 
 TEST_CASE_TEMPLATE("products with work on the result", T, float, double) {
-    for (auto const& [m, k, n] : sizes) {
+    for (extents const& e : sizes) {
+        std::size_t const m = e.m, k = e.k, n = e.n;
         CAPTURE(m);
         CAPTURE(k);
         CAPTURE(n);
