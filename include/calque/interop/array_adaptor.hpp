@@ -135,7 +135,7 @@ namespace detail {
 /// Gives an array another shape; its elements have no values then. Throws `shape_error` if its type cannot.
 template <array_output A>
 void resize(A& array, shape const& wanted) {
-    using adaptor = array_adaptor<A>;
+    using adaptor = array_adaptor<std::remove_const_t<A>>;
     adaptor::resize(array, wanted);
     prefer_large_pages(adaptor::data(array), static_cast<std::size_t>(wanted.size()) * sizeof(array_value_t<A>));
 }

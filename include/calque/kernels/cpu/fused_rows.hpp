@@ -116,7 +116,8 @@ private:
     }();
 
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping)
-        : columns_(columns), waits_for_memory_(rows * columns >= phase<0>::prefetched_elements(columns)),
+        : columns_(columns), elements_(rows * columns),
+          waits_for_memory_(rows * columns >= phase<0>::prefetched_elements(columns)),
           is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
           end_of_overlapping_blocks_(end_of_overlapping) {}
 
@@ -215,8 +216,11 @@ private:
     }
 
     /// How many rows that is: none, unless memory is far and rows are long.
+    template <int Phase>
     std::ptrdiff_t rows_prefetched_ahead() const {
-        bool const gains = waits_for_memory_ && columns_ >= thresholds::least_columns_prefetched_ahead;
+        bool const are_far = waits_for_memory_ && (!phase<Phase>::is_cheap ||
+                                                   elements_ >= thresholds::least_elements_prefetched_by_cheap_walks);
+        bool const gains = are_far && columns_ >= thresholds::least_columns_prefetched_ahead;
         return gains ? 1 + thresholds::elements_prefetched_ahead / columns_ : 0;
     }
 
@@ -447,7 +451,7 @@ private:
     template <int Phase, bool OneRow>
     CALQUE_INLINE void store_past_caches(arguments const& row) {
         ask_for_ends<Phase>(row);
-        [[maybe_unused]] std::ptrdiff_t const ahead = rows_prefetched_ahead();
+        [[maybe_unused]] std::ptrdiff_t const ahead = rows_prefetched_ahead<Phase>();
         step_registers<Group, 1> narrow;
         std::ptrdiff_t j = 0;
         for (std::ptrdiff_t end = columns_before_past_caches<Phase, OneRow>(row);; end = columns_) {
@@ -629,7 +633,7 @@ private:
             return begin;
         }
         if constexpr (!OneRow && phase<Phase>::prefetches_rows) {
-            if (std::ptrdiff_t const ahead = rows_prefetched_ahead(); ahead != 0) {
+            if (std::ptrdiff_t const ahead = rows_prefetched_ahead<Phase>(); ahead != 0) {
                 CALQUE_ROLLED
                 for (std::ptrdiff_t j = first; j < end; j += block) {
                     prefetch_row<U>(row, j, ahead);
@@ -1036,6 +1040,7 @@ private:
     }
 
     std::ptrdiff_t const columns_;
+    std::ptrdiff_t const elements_;
     bool const waits_for_memory_;
     bool const is_behind_l1_;
     std::ptrdiff_t const end_of_overlapping_blocks_;

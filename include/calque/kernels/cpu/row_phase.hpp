@@ -104,6 +104,9 @@ public:
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
                                        (simd::register_count == 32 || read.size == 1);
 
+    /// Whether the phase computes no functions.
+    static constexpr bool is_cheap = plan.cost[Phase] <= thresholds::light_phase;
+
     /// Whether the phase asks for what the first one reads of a row ahead: of those behind it the one that computes
     /// most, while memory would idle.
     static constexpr bool prefetches_rows = [] {
@@ -111,7 +114,7 @@ public:
         for (int k = 2; k < plan.count; ++k) {
             most = plan.cost[k] >= plan.cost[most] ? k : most;
         }
-        bool const only_loads = stored.size == 0 && plan.cost[Phase] <= thresholds::light_phase;
+        bool const only_loads = stored.size == 0 && is_cheap;
         return simd::register_count != 32 && plan.count > 1 && Phase == most && !only_loads && !IsSpaced;
     }();
 

@@ -82,11 +82,12 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// Without AVX-512, rows of several walks over as many elements in all: while a later walk computes or stores, it asks
 /// for what the first one reads so many elements ahead, in rows of so many columns. Measured without, an AMD Zen 3, 600
 /// to 4000 columns, 3 and 10 million elements: softmax and its logarithm 1.15 to 1.3, log-sum-exp 1.35 to 1.6, layer
-/// norm 1.0 to 1.35, x - mean and x / sum 1.0 to 1.25, of a million 1.1 to 1.3 where functions are computed, else 0.95
+/// norm 1.0 to 1.35, x - mean and x / sum 1.0 to 1.25, of a million 1.1 to 1.3 where functions are computed, else 0.85
 /// to 1.1; 64 to 300 columns 0.8 to 1.2; 3 * 1024 elements ahead 1.0 to 1.3 of this. Variances, whose later walk only
 /// reads, 0.95.
 inline constexpr std::ptrdiff_t elements_prefetched_ahead = 8 * 1024;
 inline constexpr std::ptrdiff_t least_columns_prefetched_ahead = 512;
+inline constexpr std::ptrdiff_t least_elements_prefetched_by_cheap_walks = 2 * 1024 * 1024;
 
 /// Without AVX-512, a reduction of one row over as many elements reads so many parts of it side by side instead: a
 /// processor looks ahead in each. Measured without, an AMD Zen 3 (L3 of 32 MiB), 3 and 10 million: sums, maxima and
