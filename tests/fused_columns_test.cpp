@@ -356,8 +356,7 @@ TEST_CASE("several reductions of more rows than caches hold, with rows apart or 
                                                       {520, 1'024},
                                                       {300, 2'001},
                                                       {5, 110'003}}) {
-        auto const [n, m] = extents;
-        CAPTURE(n);
+        CAPTURE(extents[0]);
         auto const x = noise<std::int32_t, 2>(extents, 1), y = noise<std::int32_t, 2>(extents, 2);
         check_fused([](auto a) { return std::tuple{calque::sum<0>(a), calque::max<0>(a)}; }, equal_bits, x);
         check_fused([](auto a, auto b) { return std::tuple{calque::sum<0>(a), calque::sum<0>(a * b)}; }, equal_bits, x,

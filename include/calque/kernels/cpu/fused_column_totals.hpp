@@ -117,7 +117,13 @@ private:
             return;
         }
         std::ptrdiff_t const middle = first + (end - first) / (2 * thresholds::rows_at_once) * thresholds::rows_at_once;
-        constexpr std::size_t bytes = most_panel_columns * sizeof(std::uint64_t);
+        constexpr std::size_t bytes = [] {
+            std::size_t widest = 0;
+            for (int k = 0; k < reductions.size; ++k) {
+                widest = std::max(widest, size_of(Group::steps()[reductions.at[k]].type));
+            }
+            return most_panel_columns * widest;
+        }();
         alignas(64) std::byte totals_behind[reductions.size * bytes];
         arguments behind = a;
         unroll_steps<0, reductions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
