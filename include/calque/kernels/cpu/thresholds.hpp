@@ -694,6 +694,13 @@ inline constexpr std::ptrdiff_t most_columns_of_a_lane_a_row = 4;
 /// 1.6 for 300 rows times 6 to 33 columns.
 inline constexpr double turned_tiles_of_a_copy = 2.0;
 
+/// With 16 registers a product for a sink hands over all tiles of a few rows together, if B has so many bytes at most
+/// and they have. Measured tile by tile, an AMD Zen 3: max(A B + 1, 0), 784x10x128, 1000x16x256, 512x32x256,
+/// 784x64x128 1.2 to 1.4; a step of Adam by gradients of 784 x 128 from 10 rows 1.4, from 30 1.2, from 64 1.1. Plain
+/// products in that order 0.8 to 1.3.
+inline constexpr std::ptrdiff_t most_bytes_of_b_beside_bands = 40 * kibibytes;
+inline constexpr std::ptrdiff_t most_bytes_of_a_band = 8 * kibibytes;
+
 /// Products are packed if the operand that tiles stream through has so many bytes and, where there are 32 registers,
 /// the other one so many rows, or if the rows of B compete for few sets of L2: the largest power of two in their stride
 /// times the inner extent is more than the limit. Measured on an Intel Xeon (L2 of 2 MiB), AVX-512, arrays at 16 bytes,
@@ -701,12 +708,6 @@ inline constexpr double turned_tiles_of_a_copy = 2.0;
 /// (512x512 to 1000x1000; aligned 0.7 to 1.07); doubles 0.8, 0.9, 1.0, 1.0, 1.05. In few sets: 1024x1024 1.6 to 2, 256
 /// and 512 x 2048 1.3 to 1.9, doubles of 512x512 1.3 to 1.9; not yet 512x512 (1 MiB: 0.82 of 66 rows). AVX2 gains from
 /// any. Packing halves the speed of products of 10 rows.
-/// With 16 registers a product for a sink hands over all tiles of a few rows together, if B has so many bytes at most
-/// and they have. Measured tile by tile, an AMD Zen 3: max(A B + 1, 0), 784x10x128, 1000x16x256, 512x32x256,
-/// 784x64x128 1.2 to 1.4; a step of Adam by gradients of 784 x 128 from 10 rows 1.4, from 30 1.2, from 64 1.1. Plain
-/// products in that order 0.8 to 1.3.
-inline constexpr std::ptrdiff_t most_bytes_of_b_beside_bands = 40 * kibibytes;
-inline constexpr std::ptrdiff_t most_bytes_of_a_band = 8 * kibibytes;
 inline constexpr std::ptrdiff_t least_bytes_of_packing = 1024 * kibibytes;
 inline constexpr std::ptrdiff_t least_rows_of_packing = 192;
 inline constexpr std::ptrdiff_t most_bytes_of_few_sets = 1024 * kibibytes;
