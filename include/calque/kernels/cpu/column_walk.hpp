@@ -72,6 +72,26 @@ protected:
         return crosses;
     }
 
+    /// Whether rows may be streams that stand apart, each of which is read on into the next row: little work on
+    /// matrices.
+    static constexpr bool may_be_apart = simd::register_count != 32 && is_light() && matrices.size > 0;
+
+    /// Whether such streams gain: no cache near by holds the rows, and they are wide enough.
+    static constexpr bool gains_from_streams_apart(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        return may_be_apart && rows * columns >= thresholds::prefetched_elements &&
+               columns >= thresholds::least_columns_of_streams_apart;
+    }
+
+    /// How streams of so many rows, a few at once, take turns: rows side by side, or as far apart as there are turns.
+    struct stream_turns {
+        stream_turns(std::ptrdiff_t rows, std::ptrdiff_t at_once, bool are_apart)
+            : count(rows / at_once), apart(are_apart ? count : 1), step(are_apart ? 1 : at_once) {}
+
+        std::ptrdiff_t count;
+        std::ptrdiff_t apart; // rows from one stream to the next
+        std::ptrdiff_t step;  // rows from turn to turn
+    };
+
     /// Calls `f(j)` for each block of so many columns, the first of which is `j`, that rows can be loaded in whole
     /// lines of: behind the first line and before the last one, of which a row has a part. Returns where they end.
     template <std::ptrdiff_t Block, class F>

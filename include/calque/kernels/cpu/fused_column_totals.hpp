@@ -24,8 +24,7 @@ public:
     using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     static void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        bool const are_far = may_be_apart && rows * columns >= thresholds::prefetched_elements &&
-                             columns >= thresholds::least_columns_of_streams_apart;
+        bool const are_far = walk::gains_from_streams_apart(rows, columns);
         std::ptrdiff_t const panel_columns = are_far ? most_panel_columns : thresholds::columns_of_a_panel;
         row_order const of_far = columns <= panel_columns ? row_order::streams_apart : row_order::streams;
         auto const fold_panel = [&](arguments const& panel, std::ptrdiff_t n) {
@@ -57,14 +56,13 @@ private:
         return groups;
     }();
 
-    /// Whether rows may be streams: little work on several matrices; where they are apart, on one.
-    static constexpr bool may_be_apart = walk::is_light() && matrices.size > 0 && simd::register_count != 32;
+    /// Whether rows may be streams that do not stand apart: little work on several matrices.
     static constexpr bool may_be_near = walk::is_light() && matrices.size > 1;
     static constexpr row_order order_of_near(std::ptrdiff_t columns) {
         return may_be_near && columns >= thresholds::least_columns_of_streams ? row_order::streams : row_order::pieces;
     }
     static constexpr std::ptrdiff_t most_panel_columns =
-        may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;
+        walk::may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;
     static constexpr int at_once = thresholds::streams_at_once;
     static constexpr int groups_of_streams = std::min(groups_at_once, thresholds::groups_of_streams_of_several_folds);
 
@@ -148,7 +146,7 @@ private:
         fused_column_totals kernel(a);
         bool const in_lines = may_be_in_lines && gains_from_lines(a, end - first, columns);
         std::ptrdiff_t i = first;
-        if constexpr (may_be_near || may_be_apart) {
+        if constexpr (may_be_near || walk::may_be_apart) {
             if (order != row_order::pieces) {
                 kernel.template fold_rows<1, true>(i, i, 0, columns);
                 i = kernel.fold_streams(i, end, columns, in_lines, order == row_order::streams_apart);
@@ -169,27 +167,26 @@ private:
                                               bool in_lines, bool are_apart) {
         constexpr std::ptrdiff_t block = groups_of_streams * simd::width;
         std::ptrdiff_t const whole = columns / block * block;
-        std::ptrdiff_t const turns = (end - first) / at_once;
-        std::ptrdiff_t const apart = are_apart ? turns : 1;
-        for (std::ptrdiff_t i = first, left = turns; left > 0; --left, i += are_apart ? 1 : at_once) {
+        typename walk::stream_turns const turns(end - first, at_once, are_apart);
+        for (std::ptrdiff_t turn = 0, i = first; turn < turns.count; ++turn, i += turns.step) {
             std::ptrdiff_t j = 0;
             if constexpr (may_be_in_lines) {
                 if (in_lines) {
-                    fold_row_streams<1, false>(i, apart, 0);
+                    fold_row_streams<1, false>(i, turns.apart, 0);
                     j = walk::template for_each_block_in_lines<block>(
                         columns, [&](std::ptrdiff_t begin) CALQUE_INLINE_LAMBDA {
-                            fold_row_streams<groups_of_streams, true>(i, apart, begin);
+                            fold_row_streams<groups_of_streams, true>(i, turns.apart, begin);
                         });
                     for (; j + simd::width <= whole; j += simd::width) {
-                        fold_row_streams<1, false>(i, apart, j);
+                        fold_row_streams<1, false>(i, turns.apart, j);
                     }
                 }
             }
             for (; j < whole; j += block) {
-                fold_row_streams<groups_of_streams, false>(i, apart, j);
+                fold_row_streams<groups_of_streams, false>(i, turns.apart, j);
             }
         }
-        std::ptrdiff_t const end_of_streams = first + turns * at_once;
+        std::ptrdiff_t const end_of_streams = first + turns.count * at_once;
         fold_rows<1, false>(first, end_of_streams, whole, columns);
         return end_of_streams;
     }

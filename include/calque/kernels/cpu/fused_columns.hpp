@@ -93,7 +93,7 @@ private:
         simd::register_count == 32 ? thresholds::streams_at_once : thresholds::streams_at_once_of_16_registers;
     /// Whether rows may be streams: little work on a few matrices, with nothing that a row has once.
     static constexpr bool may_be_streams =
-        is_light() && matrices.size > 0 && matrices.size <= streams_at_once&& counted_or_once_a_row.size == 0;
+        is_light() && matrices.size > 0 && matrices.size <= streams_at_once && counted_or_once_a_row.size == 0;
 
     /// The bytes of so many rows of the first matrix.
     static constexpr std::ptrdiff_t bytes_of(std::ptrdiff_t rows, std::ptrdiff_t columns) {
@@ -103,17 +103,18 @@ private:
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows are in the same sets of L1.
     static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        bool const are_far = rows * columns >= thresholds::prefetched_elements;
-        std::ptrdiff_t const least = may_be_in_lines                    ? thresholds::least_columns_of_streams_in_lines
-                                     : streams::may_be_apart && are_far ? thresholds::least_columns_of_streams_apart
-                                                                        : thresholds::least_columns_of_streams;
-        if (columns < least) {
+        if (walk::gains_from_streams_apart(rows, columns)) {
+            return true;
+        }
+        if (columns <
+            (may_be_in_lines ? thresholds::least_columns_of_streams_in_lines : thresholds::least_columns_of_streams)) {
             return false;
         }
         std::ptrdiff_t const row_bytes = bytes_of(1, columns);
         bool const are_cheap = may_be_in_lines || (simd::register_count == 32 && Group::leaf_count == matrices.size);
         bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
-        return are_far || (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
+        return rows * columns >= thresholds::prefetched_elements ||
+               (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
     }
 
     /// Whether such rows are folded by longer panels.
@@ -297,31 +298,27 @@ private:
             fused_columns kernel(a);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
             [[maybe_unused]] bool const is_in_lines = may_be_in_lines && walk::crosses_lines(a);
-            std::ptrdiff_t const turns = (end - begin) / at_once;
-            bool const are_apart = may_be_apart && columns < panel_columns;
-            std::ptrdiff_t const apart = are_apart ? turns : 1;
-            for (std::ptrdiff_t i = begin, left = turns; left > 0; --left, i += are_apart ? 1 : at_once) {
+            typename walk::stream_turns const turns(end - begin, at_once,
+                                                    walk::may_be_apart && columns < panel_columns);
+            for (std::ptrdiff_t turn = 0, i = begin; turn < turns.count; ++turn, i += turns.step) {
                 std::ptrdiff_t j = 0;
                 if constexpr (may_be_in_lines) {
                     if (is_in_lines) {
-                        fold_rows_at_once<false, 1>(kernel, i, apart, 0);
+                        fold_rows_at_once<false, 1>(kernel, i, turns.apart, 0);
                         j = walk::template for_each_block_in_lines<block>(
                             columns, [&](std::ptrdiff_t begin_of_block) CALQUE_INLINE_LAMBDA {
-                                fold_rows_at_once<true, block / simd::width>(kernel, i, apart, begin_of_block);
+                                fold_rows_at_once<true, block / simd::width>(kernel, i, turns.apart, begin_of_block);
                             });
                     }
                 }
                 for (; j < whole; j += simd::width) {
-                    fold_rows_at_once<false, 1>(kernel, i, apart, j);
+                    fold_rows_at_once<false, 1>(kernel, i, turns.apart, j);
                 }
             }
             if (whole < columns && begin < end) {
                 kernel.template fold_block<true, 1>(begin, end, whole, static_cast<int>(columns - whole), false);
             }
         }
-
-        /// Whether streams are rows that stand apart, each read as far as the next one begins.
-        static constexpr bool may_be_apart = simd::register_count != 32;
 
     private:
         static constexpr std::ptrdiff_t block = walk::groups_at_once * simd::lanes<T>;

@@ -179,6 +179,13 @@ private:
         return static_cast<step_element<Group, I> const*>(row.leaves[step_v<Group, I>.leaf]);
     }
 
+    /// Where a row lies in the first array that a phase stores to, as a result.
+    template <int Phase>
+    static CALQUE_INLINE auto const* first_result(arguments const& row) {
+        constexpr int stored = program::template stores<Phase>.at[0];
+        return static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
+    }
+
     // ---- values that a row has once
 
     template <int Phase, bool PerRow>
@@ -293,10 +300,7 @@ private:
     /// ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
-        constexpr int stored = program::template stores<Phase>.at[0];
-        auto const* const result =
-            static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
-        int const first = -static_cast<int>(simd::place_in_line(result)) & (simd::width - 1);
+        int const first = -static_cast<int>(simd::place_in_line(first_result<Phase>(row))) & (simd::width - 1);
         bool in_lines = false;
         if constexpr (phase<Phase>::may_gain_from_lines) {
             in_lines = phase<Phase>::gains_from_lines(columns_) && begins_in_lines<Phase>(row, first);
@@ -310,7 +314,7 @@ private:
         }
         if constexpr (phase<Phase>::may_gain_from_lines) {
             if (in_lines) {
-                using T = step_element<Group, stored>;
+                using T = step_element<Group, program::template stores<Phase>.at[0]>;
                 constexpr int U = phase<Phase>::groups * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
                 std::ptrdiff_t const end = columns_ - simd::width; // nor is the line that it ends in
@@ -334,8 +338,7 @@ private:
         if constexpr (plan.stored_in[stored] != Phase) {
             return 0;
         } else {
-            using T = step_element<Group, stored>;
-            return simd::count_unaligned(static_cast<T const*>(row.results[step_v<Group, stored>.result]));
+            return simd::count_unaligned(first_result<Phase>(row));
         }
     }
 
@@ -480,11 +483,8 @@ private:
     template <int Phase, bool OneRow>
     static CALQUE_INLINE int columns_before_past_caches(arguments const& row) {
         if constexpr (phase<Phase>::template stores_parts<OneRow>) {
-            constexpr int stored = program::template stores<Phase>.at[0];
-            auto const* const to =
-                static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
             constexpr int elements_of_a_line = phase<Phase>::groups_of_a_line * simd::width;
-            return -static_cast<int>(simd::place_in_line(to)) & (elements_of_a_line - 1);
+            return -static_cast<int>(simd::place_in_line(first_result<Phase>(row))) & (elements_of_a_line - 1);
         } else {
             return count_unaligned<Phase>(row);
         }
