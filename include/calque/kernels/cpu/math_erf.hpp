@@ -81,17 +81,20 @@ CALQUE_INLINE pack<double, U> erf_by_table(pack<double, U> x) {
                     x);
 }
 
-/// Below 0.93 x + x p(x^2), above 1 - exp(p(x)) with p the logarithm of 1 - erf; minimax (2^-31 and 2^-34).
+/// Below 1.1 x + x p(x^2), above 1 - 2^z with z the logarithm of 1 - erf; minimax (2^-25.5 and 2^-26.6 of the result).
 template <int U>
 CALQUE_INLINE pack<float, U> erf_by_exp(pack<float, U> x) {
     using V = pack<float, U>;
-    V const a = clamp(simd::abs(x), 0.f, 4.f);
-    V const log_of_rest = polynomial(a, -2.1103780e-5f, 4.3456355e-4f, -4.1715521e-3f, 2.5120717e-2f, -1.0828208e-1f,
-                                     -6.3334507e-1f, -1.1295158e0f, 1.7487066e-4f);
-    V const large = copysign(V(1.f) - exp(log_of_rest), x);
-    V const p = polynomial(x * x, 8.345225e-5f, -8.137440e-4f, 5.2006347e-3f, -2.685927e-2f, 1.1283694e-1f,
-                           -3.7612635e-1f, 1.2837917e-1f);
-    return select_if<comparison::less>(a, V(0.93f), simd::fma(p, x, x), large);
+    V const a = simd::abs(x);
+    V const bounded = min_or_second(V(4.f), a); // the result is 1 from here on
+    V const z =
+        polynomial(bounded, -0.00152754586f, 0.0202201344f, -0.124285504f, -0.94995594f, -1.60763741f, -0.00523367012f);
+    V const n_plus_rounder = z + V(rounder<V>);
+    V const rest = exp2_of_fraction(z - (n_plus_rounder - V(rounder<V>)));
+    V const large = copysign(simd::fnma(rest, power_of_two(n_plus_rounder), V(1.f)), x);
+    V const p = polynomial(x * x, 7.18802112e-05f, -0.0007805801f, 0.00516486447f, -0.026841443f, 0.112832919f,
+                           -0.376126021f, 0.128379166f);
+    return select_if<comparison::less>(a, V(1.1f), simd::fma(p, x, x), large);
 }
 
 } // namespace detail

@@ -8,46 +8,43 @@ namespace calque {
 inline namespace v0 {
 namespace math {
 
-/// From 1/2 on exp(-a^2) p(t) / (1 + 2 a) with t = (a - 4) / (a + 4) for a = |x|, and 2 minus that of negative x.
-/// Below, 1 - x - x q(x^2).
+/// exp(-a^2) q(w) w with w = 1 / (a + shift) for a = |x|, and 2 minus that of negative x: q is exp(a^2) erfc(a)
+/// (a + shift), a polynomial in the distance of w from near the middle of its range (minimax, 2^-27 and 2^-55).
 ///
 /// (M. M. Shepherd, J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x) in 0 <= x < infinity",
-/// 1981. The coefficients are minimax: p has an error of 2^-28 and 2^-58, q of 2^-29 and 2^-64.)
+/// 1981, which has another factor. With this one the polynomial of one number has the whole range, and its value at 0
+/// rounds to 1.)
 template <class V>
 CALQUE_INLINE V erfc(V x) {
     using namespace detail;
     using T = element_of<V>;
-    V const zero(T(0)), half(T(0.5)), one(T(1)), two(T(2)), four(T(4));
-    V const a = clamp(simd::abs(x), T(0.5), is_float<V> ? T(10.4) : T(27.4)); // the result is 0 from here on
-    V const t = (a - four) / (a + four);
-    V p, q;
-    if constexpr (is_float<V>) {
-        p = polynomial(t, 0.00526695931f, -0.0165836047f, 0.0369915813f, -0.066258505f, 0.093768768f, -0.101044782f,
-                       0.0680944324f, 0.0153798303f, -0.139621064f, 1.23299515f);
-        q = polynomial(x * x, 0.00470096804f, -0.0267497059f, 0.112827227f, -0.376126051f, 0.128379166f);
+    constexpr bool is_float = detail::is_float<V>;
+    V const one(T(1)), shift(T(2.5));
+    V const a = min_or_second(V(is_float ? T(10.06) : T(27.25)), simd::abs(x)); // the result is 0 from here on
+    V const divisor = a + shift;
+    V const w = one / divisor;
+    V q;
+    if constexpr (is_float) {
+        q = polynomial(w - V(0.19074506f), -281.117401f, 270.337738f, 21.8947544f, -77.1428375f, -22.0824337f,
+                       18.8459454f, 20.7292747f, 10.7628059f, 3.81865478f, 1.01775193f);
     } else {
-        p = polynomial(t, -1.0227508837865234e-08, -1.2209291548648595e-08, 1.0488008027553791e-07,
-                       6.697806674442142e-08, -8.214621955196879e-07, 2.9961810067871e-07, 5.707802919996919e-06,
-                       -1.1224774252942229e-05, -2.4398590637723042e-05, 0.00015062251239383935,
-                       -0.00019925682943164243, -0.0007577734529618172, 0.0050319699970208815, -0.016197734037635907,
-                       0.03716751553581738, -0.06633036581365868, 0.09373283499843173, -0.10103906603625169,
-                       0.06809705425469079, 0.015379652102618995, -0.1396211168405625, 1.2329951186255526);
-        q = polynomial(x * x, -1.4556249817896244e-07, 1.6364232269062713e-06, -1.4922688523558799e-05,
-                       0.00012055278597738663, -0.0008548326404164284, 0.0052239776211443194, -0.026866170644959823,
-                       0.11283791670954778, -0.3761263890318375, 0.1283791670955126);
+        q = polynomial(
+            w - V(0.18000437814742326), -19887872.38995041, 25062779.851755556, -8536793.751149857, -2766334.5944042793,
+            2684407.383044056, -248084.0564110821, -397330.46532127407, 131858.62350444694, 39260.744561310945,
+            -30160.653335612482, -1884.3365441485892, 5868.344696190058, -317.94680888061697, -1175.8807387647098,
+            118.30674973185904, 274.32400388916005, -10.14160563465676, -76.98493930176122, -17.031189548065576,
+            19.890158629683008, 19.895940415870434, 10.108188718466176, 3.5945345560345014, 0.9779531778213121);
     }
-    auto const square = two_product(a, a);
-    auto const argument = reduce_exp_argument(-square.high);
-    auto const [r, r_low] = fast_two_sum(argument.r, argument.r_low - square.low);
-    V const e = (simd::fma(exp_tail(r), r * r, r_low) + r) + one;
-    // The quotient with what rounding it and its divisor lost.
-    auto const divisor = fast_two_sum(a + a, one);
-    V const quotient = p / divisor.high;
-    V const back = simd::fnma(quotient, divisor.high, p);
-    V const low = simd::fnma(quotient, divisor.low, back) / divisor.high;
-    V const y = scale(simd::fma(e, low, e * quotient), argument.n);
-    V const large = select_if<comparison::less>(x, zero, two - y, y);
-    return select_if<comparison::less>(simd::abs(x), half, simd::fnma(q, x, one - x), large);
+    // What w lost, of itself, and how much more the result loses: about so much.
+    V const lost = subtract_product(subtract_product(one, w, divisor), w, a - (divisor - shift));
+    V const times = simd::fma(w, V(T(4.93)), V(T(0.8)));
+    auto const factor = two_product(w, q);
+    V const n_plus_rounder = simd::fma(a * a, V(T(-1.4426950408889634)), V(rounder<V>));
+    V const n = n_plus_rounder - V(rounder<V>);
+    V const r = simd::fnma(n, V(ln2_low<V>), subtract_product(n * V(-ln2_high<V>), a, a));
+    V const sum = simd::fma(lost, times, exp_minus_one_beside_one(r));
+    V const y = times_power_of_two(simd::fma(factor.high, sum, factor.low) + factor.high, n_plus_rounder);
+    return select_if<comparison::less>(x, V(T(0)), V(T(2)) - y, y);
 }
 
 } // namespace math

@@ -69,6 +69,20 @@ CALQUE_INLINE V exp_minus_one_beside_one(V r) {
     return simd::fma(p, r * r, r);
 }
 
+/// 2^r for |r| <= 1/2: 1 + r p(r), minimax (relative error 2^-28 and 2^-58).
+template <class V>
+CALQUE_INLINE V exp2_of_fraction(V r) {
+    V p;
+    if constexpr (is_float<V>) {
+        p = polynomial(r, 0.000153533518f, 0.0013398875f, 0.00961843692f, 0.0555033237f, 0.240226477f, 0.693147182f);
+    } else {
+        p = polynomial(r, 4.434807463506195e-10, 7.07378473233262e-09, 1.0178199335560433e-07, 1.3215435273223947e-06,
+                       1.525273349368418e-05, 0.0001540353045713102, 0.0013333558146774059, 0.009618129107594105,
+                       0.055504108664820084, 0.2402265069591013, 0.6931471805599453);
+    }
+    return simd::fma(p, r, V(element_of<V>(1)));
+}
+
 /// (1 + x) 2^n, rounded once to what it is without bounds of exponents, and again to a denormal.
 template <class V>
 CALQUE_INLINE V scale_one_plus(V x, exp_argument<V> const& argument) {
@@ -77,6 +91,17 @@ CALQUE_INLINE V scale_one_plus(V x, exp_argument<V> const& argument) {
 #else
     auto const power = factors_of_power(argument.n_plus_rounder);
     return simd::fma(x, power.first, power.first) * power.second;
+#endif
+}
+
+/// x 2^n, rounded to a denormal at most.
+template <class V>
+CALQUE_INLINE V times_power_of_two(V x, V n_plus_rounder) {
+#if CALQUE_AVX512
+    return scale(x, n_plus_rounder - V(rounder<V>));
+#else
+    auto const power = factors_of_power(n_plus_rounder);
+    return x * power.first * power.second;
 #endif
 }
 
@@ -98,16 +123,7 @@ CALQUE_INLINE V exp2(V x) {
     using T = element_of<V>;
     V const bounded = clamp(x, is_float<V> ? T(-151) : T(-1076), is_float<V> ? T(129) : T(1025));
     V const n = simd::round_even(bounded);
-    V const r = bounded - n; // exactly
-    V p;                     // in 2^r = 1 + r p(r), minimax (relative error 2^-28 and 2^-58)
-    if constexpr (is_float<V>) {
-        p = polynomial(r, 0.000153533518f, 0.0013398875f, 0.00961843692f, 0.0555033237f, 0.240226477f, 0.693147182f);
-    } else {
-        p = polynomial(r, 4.434807463506195e-10, 7.07378473233262e-09, 1.0178199335560433e-07, 1.3215435273223947e-06,
-                       1.525273349368418e-05, 0.0001540353045713102, 0.0013333558146774059, 0.009618129107594105,
-                       0.055504108664820084, 0.2402265069591013, 0.6931471805599453);
-    }
-    return scale(simd::fma(p, r, V(T(1))), n);
+    return scale(exp2_of_fraction(bounded - n), n);
 }
 
 /// Twice 2^(n-1) exp(r) - 1/2: halves, so that the power of two does not overflow before the result does.

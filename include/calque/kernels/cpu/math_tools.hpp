@@ -151,6 +151,17 @@ CALQUE_INLINE two_words<V> two_product(V a, V b) {
     }
 }
 
+/// c - a * b, where that is so small that it is exact but for what it is rounded to.
+template <class V>
+CALQUE_INLINE V subtract_product(V c, V a, V b) {
+    if constexpr (simd::has_fused_multiply) {
+        return simd::fnma(a, b, c);
+    } else {
+        auto const product = two_product(a, b);
+        return (c - product.high) - product.low;
+    }
+}
+
 /// `f` of each element, one by one: for the rare lanes that a vector path does not serve.
 template <class T, int U, class F>
 CALQUE_COLD pack<T, U> element_by_element(pack<T, U> const& x, F f) {
