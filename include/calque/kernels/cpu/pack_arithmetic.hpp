@@ -164,6 +164,15 @@ CALQUE_INLINE pack<T, U> select(pack<bool, U> const& mask, pack<T, U> const& a, 
     }
 }
 
+/// The lanes of `a` where `mask` is set, zeros elsewhere.
+template <class T, int U>
+CALQUE_INLINE pack<T, U> select_or_zero(pack<bool, U> const& mask, pack<T, U> const& a) {
+    constexpr int of_a_group = pack<T, 1>::registers;
+    return pack<T, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
+        return select_or_zero<i % of_a_group>(mask.r[i / of_a_group], a.r[i]);
+    });
+}
+
 /// select(compare<C>(x, y), a, b) without the detour over bits where masks are ordinary registers.
 ///
 /// `x` and `y` may be of another type than `a` and `b`, as wide.

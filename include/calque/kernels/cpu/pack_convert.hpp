@@ -61,7 +61,7 @@ CALQUE_INLINE pack<To, U> convert(pack<From, U> const& x) {
     } else if constexpr (std::same_as<To, bool>) {
         return x != pack<From, U>(From(0));
     } else if constexpr (std::same_as<From, bool>) {
-        return select(x, pack<To, U>(To(1)), pack<To, U>(To(0)));
+        return select_or_zero(x, pack<To, U>(To(1)));
     } else if constexpr (lanes<To> < lanes<From> && sizeof(From) == 1 && detail::widens_bytes<To>) {
         return pack<To, U>::generate([&](auto i) CALQUE_INLINE_LAMBDA {
             return bits_as<reg<To>>(detail::widen_half_of_bytes<i % 2>(x.r[i / 2]));

@@ -360,6 +360,12 @@ CALQUE_INLINE R select(group_mask mask, R a, R b) {
     return detail::blend(unsigned{mask.bits} >> (Register * lanes_of<R> % width), a, b);
 }
 
+/// The lanes of `a` that are set, zeros elsewhere.
+template <int Register, class R>
+CALQUE_INLINE R select_or_zero(group_mask mask, R a) {
+    return select<Register>(mask, a, R{});
+}
+
 /// The lanes of `a` where the comparison of `x` and `y` holds, of `b` elsewhere.
 template <comparison C, class R, class V>
 CALQUE_INLINE V select_if(R x, R y, V a, V b) {

@@ -2,7 +2,7 @@
 // Comparisons and blends where masks are ordinary registers (all-ones and all-zero lanes): x86 before AVX-512, ARM.
 //
 // A mask that is kept has several forms, as it fits any dtype: compilers drop those that nobody reads. `select_if`
-// compares and blends at once.
+// compares and blends at once. (registers_x86.hpp has as one instruction or two what is generic here.)
 #pragma once
 
 #include <calque/kernels/cpu/registers.hpp>
@@ -45,11 +45,28 @@ CALQUE_INLINE vec<signed_of<T>, lanes<T>> mask_from_bits(unsigned bits) {
 
 } // namespace detail
 
-/// One bit a lane, from a mask of all-ones and all-zero lanes. (registers_x86.hpp has it as one instruction.)
+/// One bit a lane, from a mask of all-ones and all-zero lanes.
 template <class M>
 CALQUE_INLINE unsigned mask_bits(M mask) {
     return indices<lanes_of<M>>(
         [&](auto... i) CALQUE_INLINE_LAMBDA { return ((static_cast<unsigned>(mask[i.value] & 1) << i) | ...); });
+}
+
+/// Half a mask of 4 bytes a lane as one of 8 bytes, and two of these as one of 4.
+template <class M>
+CALQUE_INLINE vec<std::int64_t, lanes_of<M>> widen_mask(M half) {
+    return __builtin_convertvector(half, vec<std::int64_t, lanes_of<M>>);
+}
+template <class M>
+CALQUE_INLINE vec<std::int32_t, 2 * lanes_of<M>> join_masks(M low, M high) {
+    using half = vec<std::int32_t, lanes_of<M>>;
+    return concatenate(__builtin_convertvector(low, half), __builtin_convertvector(high, half));
+}
+
+/// The lanes of `a` where a mask of their size is set, of `b` elsewhere.
+template <class M, class R>
+CALQUE_INLINE R blend(M mask, R a, R b) {
+    return mask ? a : b;
 }
 
 /// A group of bools: one bit a lane, and the lanes as all ones or all zeros, as wide as float and as double.
@@ -67,12 +84,10 @@ struct group_mask {
     CALQUE_INLINE explicit group_mask(vec<std::int32_t, width> lanes)
         : bits(static_cast<std::uint8_t>(mask_bits(lanes))),
           words(lanes),
-          longs{__builtin_convertvector(slice<0, width / 2>(lanes), vec<std::int64_t, width / 2>),
-                __builtin_convertvector(slice<1, width / 2>(lanes), vec<std::int64_t, width / 2>)} {}
+          longs{widen_mask(slice<0, width / 2>(lanes)), widen_mask(slice<1, width / 2>(lanes))} {}
     CALQUE_INLINE group_mask(vec<std::int64_t, width / 2> low, vec<std::int64_t, width / 2> high)
         : bits(static_cast<std::uint8_t>(mask_bits(low) | mask_bits(high) << (width / 2))),
-          words(concatenate(__builtin_convertvector(low, vec<std::int32_t, width / 2>),
-                            __builtin_convertvector(high, vec<std::int32_t, width / 2>))),
+          words(join_masks(low, high)),
           longs{low, high} {}
 };
 
@@ -130,11 +145,24 @@ template <int Register, class R>
 CALQUE_INLINE R select(group_mask const& mask, R a, R b) {
     using T = element_of<R>;
     if constexpr (sizeof(T) == 4) {
-        return mask.words ? a : b;
+        return blend(mask.words, a, b);
     } else if constexpr (sizeof(T) == 8) {
-        return mask.longs[Register] ? a : b;
+        return blend(mask.longs[Register], a, b);
     } else {
         return detail::mask_from_bits<T>(mask.bits) ? a : b;
+    }
+}
+
+/// The lanes of `a` that are set, zeros elsewhere.
+template <int Register, class R>
+CALQUE_INLINE R select_or_zero(group_mask const& mask, R a) {
+    using T = element_of<R>;
+    if constexpr (sizeof(T) == 4) {
+        return bits_as<R>(mask.words & bits_as<vec<std::int32_t, width>>(a));
+    } else if constexpr (sizeof(T) == 8) {
+        return bits_as<R>(mask.longs[Register] & bits_as<vec<std::int64_t, width / 2>>(a));
+    } else {
+        return select<Register>(mask, a, R{});
     }
 }
 

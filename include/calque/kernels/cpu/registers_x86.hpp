@@ -25,6 +25,9 @@ CALQUE_INLINE unsigned mask_bits(vec<std::int32_t, 4> mask) {
 CALQUE_INLINE unsigned mask_bits(vec<std::int64_t, 2> mask) {
     return static_cast<unsigned>(_mm_movemask_pd(bits_as<__m128d>(mask)));
 }
+CALQUE_INLINE vec<std::int32_t, 4> join_masks(vec<std::int64_t, 2> low, vec<std::int64_t, 2> high) {
+    return bits_as<vec<std::int32_t, 4>>(_mm_shuffle_ps(bits_as<__m128>(low), bits_as<__m128>(high), 0b10'00'10'00));
+}
 
 namespace detail {
 
@@ -83,6 +86,19 @@ CALQUE_INLINE __m256d trunc(__m256d x) {
 }
 
 #if defined(__AVX2__)
+CALQUE_INLINE vec<std::int64_t, 4> widen_mask(vec<std::int32_t, 4> half) {
+    return bits_as<vec<std::int64_t, 4>>(_mm256_cvtepi32_epi64(bits_as<__m128i>(half)));
+}
+CALQUE_INLINE vec<std::int32_t, 8> join_masks(vec<std::int64_t, 4> low, vec<std::int64_t, 4> high) {
+    __m256 const by_chunks = _mm256_shuffle_ps(bits_as<__m256>(low), bits_as<__m256>(high), 0b10'00'10'00);
+    return bits_as<vec<std::int32_t, 8>>(_mm256_permute4x64_epi64(bits_as<__m256i>(by_chunks), 0b11'01'10'00));
+}
+template <class M, class R>
+    requires(sizeof(R) == 32 && std::integral<element_of<R>>) // of numbers compilers do it
+CALQUE_INLINE R blend(M mask, R a, R b) {
+    return bits_as<R>(_mm256_blendv_epi8(bits_as<__m256i>(b), bits_as<__m256i>(a), bits_as<__m256i>(mask)));
+}
+
 /// The products of the low halves of 64-bit lanes, whatever the upper halves hold.
 CALQUE_INLINE vec<std::uint64_t, 4> multiply_low_halves(vec<std::uint64_t, 4> a, vec<std::uint64_t, 4> b) {
     return bits_as<vec<std::uint64_t, 4>>(_mm256_mul_epu32(bits_as<__m256i>(a), bits_as<__m256i>(b)));
