@@ -248,4 +248,77 @@ TEST_CASE_TEMPLATE("batches of small matrices", T, float, double) {
     }
 }
 
+/// The products of a batch whose extents the compiler does not know, of A and B as they are or transposed.
+template <class T>
+void check_batch(std::size_t count, std::size_t m, std::size_t n, std::size_t k) {
+    static auto const plain = calque::function(product, {.max_warnings = 0});
+    static auto const of_transposes = calque::function(
+        [](auto a, auto b) { return matmul(calque::transpose<0, 2, 1>(a), calque::transpose<0, 2, 1>(b)); },
+        {.max_warnings = 0});
+    auto const numbers = [](std::size_t batch, std::size_t rows, std::size_t columns, int seed) {
+        xt::xtensor<T, 3> x = xt::zeros<T>({batch, rows, columns});
+        std::ranges::copy(whole_numbers<T>(static_cast<std::ptrdiff_t>(x.size()), seed), x.begin());
+        return x;
+    };
+    xt::xtensor<T, 3> const a = numbers(count, m, k, 1), b = numbers(count, k, n, 4);
+    xt::xtensor<T, 3> const a_by_columns = xt::transpose(a, {0, 2, 1}), b_by_columns = xt::transpose(b, {0, 2, 1});
+    xt::xtensor<T, 3> expected = xt::zeros<T>({count, m, n});
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t row = 0; row < m; ++row) {
+            for (std::size_t column = 0; column < n; ++column) {
+                for (std::size_t t = 0; t < k; ++t) {
+                    expected(i, row, column) += a(i, row, t) * b(i, t, column);
+                }
+            }
+        }
+    }
+    xt::xtensor<T, 3> const c = plain(a, b);
+    CHECK(c == expected);
+    xt::xtensor<T, 3> const of_turned = of_transposes(a_by_columns, b_by_columns);
+    CHECK(of_turned == expected);
+}
+
+TEST_CASE_TEMPLATE("batches of matrices of any extents", T, float, double) {
+    for (std::size_t const count : std::vector<std::size_t>{1, 2, 9}) {
+        for (std::size_t n = 1; n <= 9; ++n) {
+            CAPTURE(n);
+            check_batch<T>(count, n, n, n);
+            check_batch<T>(count, n, 3, 2);
+            check_batch<T>(count, 3, n, 4);
+            check_batch<T>(count, 4, 2, n);
+        }
+        check_batch<T>(count, 20, 40, 7); // several tiles
+    }
+}
+
+TEST_CASE_TEMPLATE("batches that lie in turn, and plans that say how they are multiplied", T, float, double) {
+    static auto const f = calque::function(product, {.max_warnings = 0});
+    auto const a = whole_numbers<T>(200, 1), b = whole_numbers<T>(200, 4);
+    std::vector<T> c(54, T(77)), expected = c;
+    for (std::ptrdiff_t i = 0; i < 3; ++i) { // the i-th of three matrices begins 10 elements behind the one before
+        for (std::ptrdiff_t row = 0; row < 3; ++row) {
+            for (std::ptrdiff_t column = 0; column < 3; ++column) {
+                T sum = 0;
+                for (std::ptrdiff_t t = 0; t < 3; ++t) {
+                    sum += a[static_cast<std::size_t>(10 * i + 3 * row + t)] *
+                           b[static_cast<std::size_t>(13 * i + 3 * t + column)];
+                }
+                expected[static_cast<std::size_t>(18 * i + 3 * row + column)] = sum;
+            }
+        }
+    }
+    array_view const left(a.data(), {3, 3, 3}, {10, 3, 1});
+    array_view const right(b.data(), {3, 3, 3}, {13, 3, 1});
+    array_view result(c.data(), {3, 3, 3}, {18, 3, 1});
+    f.into(result, left, right);
+    CHECK(c == expected);
+
+    auto const has = [&](std::size_t extent, std::string_view text) {
+        xt::xtensor<T, 3> const x = xt::ones<T>({std::size_t(9), extent, extent});
+        return f.plan(x, x).text().find(text) != std::string::npos;
+    };
+    CHECK(has(3, "batch_matmul 3 x 3 over 3 (small squares)"));
+    CHECK(has(5, "batch_matmul 5 x 5 over 5 (direct)"));
+}
+
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <calque/kernels/cpu/column_kernel.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
+#include <calque/kernels/cpu/matmul_batch.hpp>
 #include <calque/kernels/cpu/matmul_short_rows.hpp>
 #include <calque/kernels/cpu/matmul_small.hpp>
 #include <calque/kernels/cpu/row_kernel.hpp>
@@ -113,12 +114,12 @@ public:
     }
 
     /// The variant of a group's matrix product for these sizes and strides.
-    static constexpr product_choice choose_product(int k, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                                   std::ptrdiff_t depth, kernels::matrix_strides a,
-                                                   kernels::matrix_strides b) {
+    static constexpr product_choice choose_product(int k, std::ptrdiff_t count, std::ptrdiff_t rows,
+                                                   std::ptrdiff_t columns, std::ptrdiff_t depth,
+                                                   kernels::matrix_strides a, kernels::matrix_strides b) {
         return [&]<int... K>(std::integer_sequence<int, K...>) {
             product_choice choice{};
-            (void)((K == k && (choice = choose_product_of<K>(rows, columns, depth, a, b), true)) || ...);
+            (void)((K == k && (choice = choose_product_of<K>(count, rows, columns, depth, a, b), true)) || ...);
             return choice;
         }(std::make_integer_sequence<int, size.groups>{});
     }
@@ -278,15 +279,20 @@ private:
 
     template <int K>
     static constexpr product_choice
-    choose_product_of([[maybe_unused]] std::ptrdiff_t rows, [[maybe_unused]] std::ptrdiff_t columns,
-                      [[maybe_unused]] std::ptrdiff_t depth, [[maybe_unused]] kernels::matrix_strides a,
-                      [[maybe_unused]] kernels::matrix_strides b) {
+    choose_product_of([[maybe_unused]] std::ptrdiff_t count, [[maybe_unused]] std::ptrdiff_t rows,
+                      [[maybe_unused]] std::ptrdiff_t columns, [[maybe_unused]] std::ptrdiff_t depth,
+                      [[maybe_unused]] kernels::matrix_strides a, [[maybe_unused]] kernels::matrix_strides b) {
         constexpr graph::group const& x = group<K>::description;
         constexpr graph::node n = Compiled::optimized.nodes[x.node < 0 ? 0 : x.node];
         if constexpr (x.kind == graph::group_kind::product ||
                       (x.kind == graph::group_kind::movement && n.op == graph::code_of<graph::ops::batch_matmul>)) {
             using T = type_of<n.type>;
             using known = known_product<K>;
+            if constexpr (!kernels::is_known_tile<T>(known::rows, known::columns, known::depth)) {
+                if (count > 1 && kernels::are_small_squares<T>(rows, columns, depth, a, b)) {
+                    return {kernels::matmul_variant::small_squares, 0};
+                }
+            }
             kernels::matmul_variant variant = kernels::choose_matmul<T>(rows, columns, depth, a, b);
             // A plan may have exchanged the operands, for results that lie by columns.
             if (rows == known::rows && columns == known::columns) {
@@ -673,12 +679,29 @@ private:
 
     template <int K, class T>
     void run_products(moved_value const& to, moved_value const& a, moved_value const& b) const {
-        auto const matrix = [](moved_value const& x, std::ptrdiff_t i) {
-            return kernels::matrix_ref<T>{reinterpret_cast<T const*>(x.data) + i * x.steps[0], x.steps[1], x.steps[2]};
+        using known = known_product<K>;
+        group_plan const& p = plan_.groups[K];
+        auto const batch = [](moved_value const& x) {
+            return kernels::matrix_batch<T>{{reinterpret_cast<T const*>(x.data), x.steps[1], x.steps[2]}, x.steps[0]};
         };
-        for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
-            multiply<K, T>(matrix(a, i), matrix(b, i), reinterpret_cast<T*>(to.data) + i * to.steps[0], to.steps[1]);
+        kernels::product_batch<T> const result{reinterpret_cast<T*>(to.data), to.steps[0], to.steps[1]};
+        if constexpr (kernels::is_known_tile<T>(known::rows, known::columns, known::depth)) {
+            if (kernels::multiply_known_batch<known::rows, known::columns, known::depth, known::orders>(
+                    p.product, to.extents[0], batch(a), batch(b), result)) {
+                return;
+            }
         }
+        if constexpr (has_lane_a_row<K>()) {
+            if (p.product == kernels::matmul_variant::lane_a_row) {
+                for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
+                    kernels::multiply_a_lane_a_row<known::columns, known::depth>(
+                        p.rows, batch(a).at(i).data, batch(b).at(i), result.first + i * result.stride);
+                }
+                return;
+            }
+        }
+        kernels::multiply_batch<T>(p.product, to.extents[0], p.rows, p.columns, p.depth, batch(a), batch(b), result,
+                                   workspace());
     }
 
     // ---- movement

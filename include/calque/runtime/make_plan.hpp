@@ -35,8 +35,9 @@ struct plan_input {
     calque::strides const* argument_strides = nullptr; // by argument
     int argument_count = 0;
     row_choice (*choose_rows)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr;
-    product_choice (*choose_product)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t depth,
-                                     kernels::matrix_strides a, kernels::matrix_strides b) = nullptr;
+    product_choice (*choose_product)(int group, std::ptrdiff_t count, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                     std::ptrdiff_t depth, kernels::matrix_strides a,
+                                     kernels::matrix_strides b) = nullptr; // `count` products of one size
     bool (*pass_caches)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr; // what no cache holds
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
     unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
@@ -736,7 +737,7 @@ private:
             out_.leaves[x.first_leaf + i].column_stride = operand.steps[1];
         }
         plan.depth = a.extents[1];
-        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth,
+        product_choice const choice = in_.choose_product(k, 1, plan.rows, plan.columns, plan.depth,
                                                          {a.steps[0], a.steps[1]}, {b.steps[0], b.steps[1]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);
@@ -750,7 +751,7 @@ private:
         plan.rows = a.extents[1];
         plan.columns = b.extents[2];
         plan.depth = a.extents[2];
-        product_choice const choice = in_.choose_product(k, plan.rows, plan.columns, plan.depth,
+        product_choice const choice = in_.choose_product(k, a.extents[0], plan.rows, plan.columns, plan.depth,
                                                          {a.steps[1], a.steps[2]}, {b.steps[1], b.steps[2]});
         plan.product = choice.variant;
         grow_workspace(choice.workspace_bytes);

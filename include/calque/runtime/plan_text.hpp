@@ -113,7 +113,13 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             out << "region    " << graph::info(g[x.node].op).name << " with " << graph::region_count(g[x.node])
                 << (graph::region_count(g[x.node]) == 1 ? " body" : " bodies");
             break;
-        case graph::group_kind::movement: out << "move      " << graph::info(g[x.node].op).name; break;
+        case graph::group_kind::movement:
+            out << "move      " << graph::info(g[x.node].op).name;
+            if (g.is<graph::ops::batch_matmul>(x.node)) {
+                out << ' ' << loops.rows << " x " << loops.columns << " over " << loops.depth << " ("
+                    << kernels::name_of(loops.product) << ')';
+            }
+            break;
         case graph::group_kind::product:
             out << "product   ";
             detail::append_extents(out, p, k);

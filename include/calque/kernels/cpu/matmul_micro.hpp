@@ -137,11 +137,16 @@ inline constexpr auto tile_kernels = []<int... Row>(std::integer_sequence<int, R
 
 } // namespace detail
 
-/// Computes a tile of `rows` rows, at most `matmul_tile_rows(vectors)`, and 1 or 2 registers.
+/// What computes a tile of `rows` rows, at most `matmul_tile_rows(vectors)`, and 1 or 2 registers.
+template <class T>
+CALQUE_INLINE auto tile_kernel(int rows, int vectors) {
+    auto const row = static_cast<std::size_t>(rows - 1);
+    return vectors == 2 ? detail::tile_kernels<2, T>[row] : detail::tile_kernels<1, T>[row];
+}
+
 template <class T>
 void compute_tile(int rows, int vectors, matmul_tile<T> const& tile) {
-    auto const row = static_cast<std::size_t>(rows - 1);
-    (vectors == 2 ? detail::tile_kernels<2, T>[row] : detail::tile_kernels<1, T>[row])(tile);
+    tile_kernel<T>(rows, vectors)(tile);
 }
 
 } // namespace kernels

@@ -35,6 +35,12 @@ struct matrix_ref {
     constexpr matrix_ref transposed() const { return {data, column_stride, row_stride}; }
 };
 
+/// Whether a product of these extents is one tile, if it is not copied.
+template <class T>
+constexpr bool is_one_tile(std::ptrdiff_t m, std::ptrdiff_t n) {
+    return n <= 2 * simd::lanes<T> && m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1);
+}
+
 /// A product of `n` columns and `k` steps that is one tile, of matrices whose rows of B are contiguous.
 template <class T>
 constexpr matmul_tile<T> one_tile(std::ptrdiff_t n, std::ptrdiff_t k, matrix_ref<T> const& a, matrix_ref<T> const& b,
@@ -76,12 +82,13 @@ enum class matmul_variant : std::uint8_t {
     known_tile,    // of extents that the compiler knows, and that are one tile
     in_registers,  // the same, operands and result in two registers each
     lane_a_row,    // many rows of a few elements, and a small matrix of extents that the compiler knows
+    small_squares, // of a batch: square matrices of up to four rows
 };
 
 constexpr std::string_view name_of(matmul_variant variant) {
-    constexpr std::string_view names[] = {"nothing", "zeros",      "dots",     "combined rows", "joined rows",
-                                          "direct",  "transposed", "packed",   "loops",         "panels",
-                                          "one tile", "in registers", "a lane a row"};
+    constexpr std::string_view names[] = {"nothing",  "zeros",        "dots",         "combined rows", "joined rows",
+                                          "direct",   "transposed",   "packed",       "loops",         "panels",
+                                          "one tile", "in registers", "a lane a row", "small squares"};
     return names[static_cast<std::size_t>(variant)];
 }
 
