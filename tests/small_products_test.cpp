@@ -252,7 +252,7 @@ TEST_CASE_TEMPLATE("batches of small matrices", T, float, double) {
 template <class T>
 void check_batch(std::size_t count, std::size_t m, std::size_t n, std::size_t k) {
     static auto const plain = calque::function(product, {.max_warnings = 0});
-    static auto const of_transposes = calque::function(
+    static auto const turned_product = calque::function(
         [](auto a, auto b) { return matmul(calque::transpose<0, 2, 1>(a), calque::transpose<0, 2, 1>(b)); },
         {.max_warnings = 0});
     auto const numbers = [](std::size_t batch, std::size_t rows, std::size_t columns, int seed) {
@@ -274,7 +274,7 @@ void check_batch(std::size_t count, std::size_t m, std::size_t n, std::size_t k)
     }
     xt::xtensor<T, 3> const c = plain(a, b);
     CHECK(c == expected);
-    xt::xtensor<T, 3> const of_turned = of_transposes(a_by_columns, b_by_columns);
+    xt::xtensor<T, 3> const of_turned = turned_product(a_by_columns, b_by_columns);
     CHECK(of_turned == expected);
 }
 
