@@ -40,6 +40,15 @@ inline constexpr auto affine = [](auto x, auto scale, auto shift) { return x * s
 inline constexpr auto of_types = [](auto x, auto is_chosen, auto y) {
     return where(is_chosen && x > 3, calque::cast<float>(x) * y, y);
 };
+/// What each plane has once for all of its rows, where that is static, and where only the call knows it.
+inline constexpr auto of_planes = [](auto x, auto of_plane, auto row) {
+    auto const same = calque::expand_dims<1>(of_plane);
+    return std::tuple{x * same + row, calque::max<-1>(x - same)};
+};
+inline constexpr auto of_open_planes = [](auto x, auto of_plane) {
+    return std::tuple{x * of_plane, calque::sum<-1>(x - of_plane)};
+};
+
 inline constexpr auto of_rows = [](auto x, auto scale, auto shift) {
     auto const y = x * scale + shift;
     return std::tuple{calque::softmax<-1>(y), calque::max<-1>(y)};
@@ -419,4 +428,45 @@ TEST_CASE("three axes") {
         check_fused(three_axes, equal_bits, xt::transpose(turned, std::array<std::size_t, 3>{1, 2, 0}), middle,
                     last_two);
     }
+}
+
+TEST_CASE_TEMPLATE("many planes of a few elements, of which the rows share something", T, float, double) {
+    tests::closeness const allowed{16, 1};
+    for (std::size_t const planes : std::vector<std::size_t>{3, 16, 17, 700}) {
+        for (auto const& [rows, columns] : std::vector<std::array<std::size_t, 2>>{
+                 {1, 3}, {2, 1}, {2, 2}, {3, 3}, {2, 8}, {4, 4}, {3, 10}, {6, 6}, {16, 4}, {20, 3}, {8, 8}, {2, 33}}) {
+            CAPTURE(planes);
+            xtensor<T, 3> const x = noise<T, 3>({planes, rows, columns}, 1);
+            xtensor<T, 2> const of_plane = noise<T, 2>({planes, columns}, 2);
+            xtensor<T, 1> const row = noise<T, 1>({columns}, 3);
+            if constexpr (std::is_same_v<T, float>) { // a program takes long to compile
+                check_fused(of_planes, allowed, x, of_plane, row);
+            }
+            xtensor<T, 3> const open = noise<T, 3>({planes, 1, columns}, 4);
+            check_fused(of_open_planes, allowed, x, open);
+            check_fused(of_open_planes, allowed, x, xtensor<T, 3>(noise<T, 3>({planes, rows, 1}, 5)));
+            check_fused(of_open_planes, allowed, x, xtensor<T, 3>(noise<T, 3>({planes, 1, 1}, 6)));
+        }
+    }
+    // Views with gaps, and four axes.
+    xtensor<T, 3> const wide = noise<T, 3>({40, 3, 7}, 7), others = noise<T, 3>({40, 2, 7}, 8);
+    check_fused(of_open_planes, allowed, xt::view(wide, xt::all(), xt::all(), xt::range(2, 6)),
+                xt::view(others, xt::all(), xt::range(1, 2), xt::range(1, 5)));
+    xtensor<T, 4> const grids = noise<T, 4>({9, 5, 3, 4}, 9), of_grids = noise<T, 4>({9, 1, 3, 1}, 10);
+    check_fused(of_open_planes, allowed, grids, of_grids);
+    xtensor<T, 4> const of_rows_of_grids = noise<T, 4>({9, 5, 1, 4}, 11);
+    check_fused(of_open_planes, allowed, grids, of_rows_of_grids);
+}
+
+TEST_CASE("a plan says what it repeats for the rows of its planes, and planes that are large stay as they are") {
+    static auto const f = calque::function([](auto x, auto y) { return x + calque::expand_dims<1>(y); });
+    auto const text = [](std::size_t planes, std::size_t rows, std::size_t columns) {
+        xtensor<float, 3> const x = xt::zeros<float>({planes, rows, columns});
+        xtensor<float, 2> const y = xt::zeros<float>({planes, columns});
+        return f.plan(x, y).text();
+    };
+    CHECK(text(1000, 3, 3).find("1 x 9000") != std::string::npos);
+    CHECK(text(1000, 3, 3).find("contiguous memory") != std::string::npos);
+    CHECK(text(1000, 3, 100).find("1000 x 3 x 100") != std::string::npos);
+    CHECK(text(8, 3, 3).find("8 x 3 x 3") != std::string::npos);
 }

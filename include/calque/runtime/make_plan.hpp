@@ -328,15 +328,19 @@ private:
         if constexpr (Needs.copies) {
             bool const close_gaps =
                 !plan.spaced.any() && axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
+            bool const fill_planes = plan.broadcast_leaves == 0 && !plan.spaced.any() &&
+                                     gains_from_full_planes(x, space, axes, steps, units.begin());
             leaf_buffer<int> order(places.size());
             sort_by_place(places, order);
             for (int i = 0; i < places.size() && !is_empty; ++i) {
                 int const leaf = first_leaf + order[i];
                 bool const its = varies[leaf - x.first_leaf];
                 calque::strides& its_steps = steps[order[i]];
-                if (!suits(its_steps, space, axes, its, units[order[i]]) ||
+                bool const is_repeated =
+                    fill_planes && !is_even_run(its_steps, space, 0, its ? axes.end : axes.first_column);
+                if (is_repeated || !suits(its_steps, space, axes, its, units[order[i]]) ||
                     (close_gaps && has_gaps(its_steps, space, axes, its))) {
-                    make_suitable(k, leaf, first_copy, space, axes, its, its_steps, places[order[i]]);
+                    make_suitable(k, leaf, first_copy, space, axes, its, is_repeated, its_steps, places[order[i]]);
                 }
             }
         }
@@ -527,10 +531,44 @@ private:
                is_unit_run(steps, space, axes.first_column, axes.end, 0);
     }
 
-    /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that; along other
-    /// axes it keeps to what it has.
+    /// Whether a loop around a kernel has so little in it, each time, that copies cost less which repeat what the rows
+    /// of one plane share: all rows are those of one matrix then.
+    template <class Unit>
+    constexpr bool gains_from_full_planes(graph::group const& x, shape const& space, axis_ranges axes,
+                                          leaf_buffer<calque::strides> const& steps, Unit const* units) const {
+        namespace thresholds = kernels::thresholds;
+        if (!detail::may_have_planes(x, space.rank)) {
+            return false;
+        }
+        extent_t const run = run_size(space, axes.first_column, axes.end);
+        bool are_short = true;
+        for (int i = 0; i < steps.size(); ++i) {
+            auto const bytes = static_cast<extent_t>(size_of(type_of_value(in_.schedule.leaves[x.first_leaf + i])));
+            are_short = are_short && run * bytes <= kernels::most_bytes_of_repeated_runs;
+        }
+        if (axes.may_merge_into_columns) {
+            merge_columns(axes, space, steps, units);
+        }
+        int first_row = axes.first_column;
+        while (first_row > 0 && all_even(steps, space, first_row - 1, axes.first_column)) {
+            --first_row;
+        }
+        bool stores_all = false; // else copies are a good part of what is written
+        for (int i = 0; i < x.result_count; ++i) {
+            stores_all |= out_.values[in_.schedule.results[x.first_result + i]].extents.size() == space.size();
+        }
+        extent_t const rows = run_size(space, first_row, axes.first_column);
+        bool const are_few = x.reduced_axes == 0 || rows < thresholds::groups_of_short_rows * simd::width;
+        extent_t const most = stores_all ? thresholds::most_elements_of_a_copied_plane
+                                         : thresholds::most_elements_of_a_copied_plane_of_reductions;
+        return are_short && are_few && run_size(space, first_row, axes.end) <= most &&
+               run_size(space, 0, first_row) >= thresholds::least_copied_planes;
+    }
+
+    /// Copies a leaf so that it is contiguous along the columns, and the rows where the kernel needs that, or all of
+    /// them; along other axes it keeps to what it has.
     constexpr void make_suitable(int group, int leaf, int first_copy, shape const& space, axis_ranges const& axes,
-                                 bool varies, calque::strides& steps, location& place) {
+                                 bool varies, bool fills_rows, calque::strides& steps, location& place) {
         shape extents = space;
         calque::strides from = steps;
         bool rows_vary = false; // of reduced rows: one stride leads through all of them
@@ -539,7 +577,7 @@ private:
         }
         for (int axis = 0; axis < space.rank; ++axis) {
             bool const is_column = axis >= axes.first_column;
-            bool const must_be_full = is_column ? varies : rows_vary && axis >= axes.first_row;
+            bool const must_be_full = is_column ? varies : fills_rows || (rows_vary && axis >= axes.first_row);
             if (!must_be_full && steps[axis] == 0) {
                 extents[axis] = 1;
             }

@@ -41,6 +41,11 @@ struct plan_needs {
 
 namespace detail {
 
+/// Whether a group may have a loop around its kernel whose planes are so small that it is better done without.
+constexpr bool may_have_planes(graph::group const& x, int rank) {
+    return x.kind == graph::group_kind::rows && rank > 2;
+}
+
 /// Finds what the groups of a schedule need if arguments are contiguous and extents that meet are equal.
 class needs_finder {
 public:
@@ -92,6 +97,7 @@ private:
         // Along one axis any contiguous operand lies evenly; along several, one that has all of them does.
         bool const folds_rows = x.kind == graph::group_kind::columns;
         needs.copies |= (folds_rows || x.reduced_axes > 1) && !has_one_shape(x);
+        needs.copies |= may_have_planes(x, rank) && repeats_rows(x);
         needs.products |= x.kind == graph::group_kind::product;
         needs.scratch |= is_reduced;
         needs.outer_loops |=
@@ -109,6 +115,23 @@ private:
             all &= fits(x, s_.results[x.first_result + i]);
         }
         return all;
+    }
+
+    /// Whether a leaf has something for each plane, but the same for all of its rows.
+    constexpr bool repeats_rows(graph::group const& x) const {
+        shape const& space = g_.shapes[x.space];
+        int const end = space.rank - (x.reduced_axes != 0 ? 1 : 0);
+        bool any = false;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            shape const& leaf = g_.shapes[g_[s_.values[s_.leaves[x.first_leaf + i]].node].shape];
+            bool has_before = false; // an axis that it has
+            for (int axis = space.rank - leaf.rank; axis < end; ++axis) {
+                bool const has = leaf[axis - (space.rank - leaf.rank)] != 1;
+                any |= has_before && !has && space[axis] != 1;
+                has_before |= has;
+            }
+        }
+        return any;
     }
 
     constexpr bool fits(graph::group const& x, int v) const {
@@ -144,6 +167,7 @@ constexpr bool has_kernel_of_broadcasts(graph::graph_view const& g, graph::sched
 /// Whether operands are copied for a group if only a call knows what broadcasts.
 constexpr bool copies_broadcasts(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
     return x.kind == graph::group_kind::columns || x.kind == graph::group_kind::product || x.reduced_axes > 1 ||
+           (x.leaf_count > 1 && may_have_planes(x, g.shapes[x.space].rank)) ||
            (x.kind == graph::group_kind::rows && is_open(g, s, x) && !has_kernel_of_broadcasts(g, s, x));
 }
 

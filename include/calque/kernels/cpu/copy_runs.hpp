@@ -66,6 +66,37 @@ CALQUE_NOINLINE std::ptrdiff_t pack_short_runs(std::byte* to, std::byte const* f
     return r;
 }
 
+/// The same of runs that are each written `times` times, one behind the other. Returns how many were read.
+template <int Chunk>
+CALQUE_NOINLINE std::ptrdiff_t repeat_short_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
+                                                 std::ptrdiff_t runs, std::ptrdiff_t times, std::ptrdiff_t bytes) {
+    std::ptrdiff_t r = 0;
+    for (std::ptrdiff_t rest = runs * bytes; rest >= Chunk; rest -= bytes) { // of the target there is no less
+        for (std::ptrdiff_t k = 0; k < times; ++k) {
+            chunk<Chunk>::copy(to, from);
+            to += bytes;
+        }
+        from += from_step;
+        ++r;
+    }
+    return r;
+}
+
+/// The same of runs of one to two chunks, which nothing is written behind.
+template <int Chunk>
+CALQUE_NOINLINE void repeat_runs_of_two_chunks(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
+                                               std::ptrdiff_t runs, std::ptrdiff_t times, std::ptrdiff_t bytes) {
+    std::ptrdiff_t const second = bytes - Chunk;
+    for (std::ptrdiff_t r = 0; r < runs; ++r) {
+        for (std::ptrdiff_t k = 0; k < times; ++k) {
+            chunk<Chunk>::copy(to, from);
+            chunk<Chunk>::copy(to + second, from + second);
+            to += bytes;
+        }
+        from += from_step;
+    }
+}
+
 } // namespace detail
 
 /// Copies a run that does not overlap the place it is copied to; none, from or to nowhere, is right.
@@ -113,6 +144,28 @@ inline void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* fr
         detail::copy_runs_by<4>(to, to_step, from, from_step, runs, bytes);
     } else {
         detail::copy_runs_by<1>(to, to_step, from, from_step, runs, bytes);
+    }
+}
+
+/// Runs that are repeated fill two registers at most.
+inline constexpr std::ptrdiff_t most_bytes_of_repeated_runs = 2 * sizeof(simd::reg<float>);
+
+/// Copies such runs of `bytes` bytes, each `times` times to places without gaps; from where they lie no closer to one
+/// behind the other.
+inline void repeat_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step, std::ptrdiff_t runs,
+                        std::ptrdiff_t times, std::ptrdiff_t bytes) {
+    constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
+    if (bytes > widest) {
+        detail::repeat_runs_of_two_chunks<widest>(to, from, from_step, runs, times, bytes);
+        return;
+    }
+    std::ptrdiff_t const read = bytes <= 4   ? detail::repeat_short_runs<4>(to, from, from_step, runs, times, bytes)
+                                : bytes <= 8 ? detail::repeat_short_runs<8>(to, from, from_step, runs, times, bytes)
+                                : bytes <= 16
+                                    ? detail::repeat_short_runs<16>(to, from, from_step, runs, times, bytes)
+                                    : detail::repeat_short_runs<widest>(to, from, from_step, runs, times, bytes);
+    for (std::ptrdiff_t r = read; r < runs; ++r) {
+        copy_runs(to + r * times * bytes, bytes, from + r * from_step, 0, times, bytes);
     }
 }
 

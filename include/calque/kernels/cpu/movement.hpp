@@ -166,12 +166,26 @@ private:
     }
 };
 
+/// Whether the last three axes are those of short runs that are each repeated before the next one.
+inline bool repeats_runs(copied_axes const& axes, std::ptrdiff_t bytes) {
+    copied_axis const& axis = axes.axis[axes.rank - 3];
+    copied_axis const& times = axes.outer();
+    copied_axis const& run = axes.inner();
+    return run.to == 1 && run.from == 1 && times.from == 0 && times.to == run.extent &&
+           axis.to == times.extent * run.extent && axis.from >= run.extent &&
+           run.extent * bytes <= most_bytes_of_repeated_runs;
+}
+
 /// Copies elements of `bytes` bytes along all axes from the `first` on. Only transpositions are instantiated for each
 /// size: the rest of the walk counts in bytes. `Transpose`: a program which copies nothing does not instantiate tiles.
 template <class Transpose>
 void copy_axes(copied_axes const& axes, std::byte* to, std::byte const* from, std::ptrdiff_t bytes, int first = 0) {
     if (axes.rank - first > 2) {
         copied_axis const& axis = axes.axis[first];
+        if (axes.rank - first == 3 && repeats_runs(axes, bytes)) {
+            repeat_runs(to, from, axis.from * bytes, axis.extent, axes.outer().extent, axes.inner().extent * bytes);
+            return;
+        }
         for (extent_t i = 0; i < axis.extent; ++i) {
             copy_axes<Transpose>(axes, to + i * axis.to * bytes, from + i * axis.from * bytes, bytes, first + 1);
         }
