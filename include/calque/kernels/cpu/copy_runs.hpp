@@ -51,28 +51,15 @@ CALQUE_NOINLINE void copy_runs_by(std::byte* to, std::ptrdiff_t to_step, std::by
     }
 }
 
-/// Runs of at most a chunk, from where they lie no closer to one behind the other. Each is copied as a whole chunk, and
-/// what that writes too much is written again by the next: all but the last runs. Returns how many.
-template <int Chunk>
+/// Runs of at most a chunk, from where they lie no closer to one behind the other, each written once or, if `Repeats`,
+/// `times` times. Each is copied as a whole chunk, and what that writes too much is written again by the next: all but
+/// the last runs. Returns how many were read.
+template <int Chunk, bool Repeats = false>
 CALQUE_NOINLINE std::ptrdiff_t pack_short_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
-                                               std::ptrdiff_t runs, std::ptrdiff_t bytes) {
+                                               std::ptrdiff_t runs, std::ptrdiff_t bytes, std::ptrdiff_t times = 1) {
     std::ptrdiff_t r = 0;
-    for (std::ptrdiff_t rest = runs * bytes; rest >= Chunk; rest -= bytes) {
-        chunk<Chunk>::copy(to, from);
-        to += bytes;
-        from += from_step;
-        ++r;
-    }
-    return r;
-}
-
-/// The same of runs that are each written `times` times, one behind the other. Returns how many were read.
-template <int Chunk>
-CALQUE_NOINLINE std::ptrdiff_t repeat_short_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
-                                                 std::ptrdiff_t runs, std::ptrdiff_t times, std::ptrdiff_t bytes) {
-    std::ptrdiff_t r = 0;
-    for (std::ptrdiff_t rest = runs * bytes; rest >= Chunk; rest -= bytes) { // of the target there is no less
-        for (std::ptrdiff_t k = 0; k < times; ++k) {
+    for (std::ptrdiff_t rest = runs * bytes; rest >= Chunk; rest -= bytes) { // of the target no less is left
+        for (std::ptrdiff_t k = 0; k < (Repeats ? times : 1); ++k) {
             chunk<Chunk>::copy(to, from);
             to += bytes;
         }
@@ -82,10 +69,10 @@ CALQUE_NOINLINE std::ptrdiff_t repeat_short_runs(std::byte* to, std::byte const*
     return r;
 }
 
-/// The same of runs of one to two chunks, which nothing is written behind.
+/// Runs of one to two chunks, each written `times` times; nothing is written behind them.
 template <int Chunk>
 CALQUE_NOINLINE void repeat_runs_of_two_chunks(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
-                                               std::ptrdiff_t runs, std::ptrdiff_t times, std::ptrdiff_t bytes) {
+                                               std::ptrdiff_t runs, std::ptrdiff_t bytes, std::ptrdiff_t times) {
     std::ptrdiff_t const second = bytes - Chunk;
     for (std::ptrdiff_t r = 0; r < runs; ++r) {
         for (std::ptrdiff_t k = 0; k < times; ++k) {
@@ -153,17 +140,17 @@ inline constexpr std::ptrdiff_t most_bytes_of_repeated_runs = 2 * sizeof(simd::r
 /// Copies such runs of `bytes` bytes, each `times` times to places without gaps; from where they lie no closer to one
 /// behind the other.
 inline void repeat_runs(std::byte* to, std::byte const* from, std::ptrdiff_t from_step, std::ptrdiff_t runs,
-                        std::ptrdiff_t times, std::ptrdiff_t bytes) {
+                        std::ptrdiff_t bytes, std::ptrdiff_t times) {
     constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
     if (bytes > widest) {
-        detail::repeat_runs_of_two_chunks<widest>(to, from, from_step, runs, times, bytes);
+        detail::repeat_runs_of_two_chunks<widest>(to, from, from_step, runs, bytes, times);
         return;
     }
-    std::ptrdiff_t const read = bytes <= 4   ? detail::repeat_short_runs<4>(to, from, from_step, runs, times, bytes)
-                                : bytes <= 8 ? detail::repeat_short_runs<8>(to, from, from_step, runs, times, bytes)
+    std::ptrdiff_t const read = bytes <= 4   ? detail::pack_short_runs<4, true>(to, from, from_step, runs, bytes, times)
+                                : bytes <= 8 ? detail::pack_short_runs<8, true>(to, from, from_step, runs, bytes, times)
                                 : bytes <= 16
-                                    ? detail::repeat_short_runs<16>(to, from, from_step, runs, times, bytes)
-                                    : detail::repeat_short_runs<widest>(to, from, from_step, runs, times, bytes);
+                                    ? detail::pack_short_runs<16, true>(to, from, from_step, runs, bytes, times)
+                                    : detail::pack_short_runs<widest, true>(to, from, from_step, runs, bytes, times);
     for (std::ptrdiff_t r = read; r < runs; ++r) {
         copy_runs(to + r * times * bytes, bytes, from + r * from_step, 0, times, bytes);
     }

@@ -183,7 +183,7 @@ void copy_axes(copied_axes const& axes, std::byte* to, std::byte const* from, st
     if (axes.rank - first > 2) {
         copied_axis const& axis = axes.axis[first];
         if (axes.rank - first == 3 && repeats_runs(axes, bytes)) {
-            repeat_runs(to, from, axis.from * bytes, axis.extent, axes.outer().extent, axes.inner().extent * bytes);
+            repeat_runs(to, from, axis.from * bytes, axis.extent, axes.inner().extent * bytes, axes.outer().extent);
             return;
         }
         for (extent_t i = 0; i < axis.extent; ++i) {
