@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/core/small_buffer.hpp>
+#include <calque/kernels/cpu/copy_runs.hpp>
 #include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/runtime/iteration.hpp>
 #include <calque/runtime/memory.hpp>
