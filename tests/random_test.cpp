@@ -127,6 +127,9 @@ TEST_CASE("rows, reductions, tiles and loops around kernels know their places") 
     check_fused(transposed_noise, equal_bits, key(5), cube);
     check_fused(with_a_row, equal_bits, key(6), tests::noise<float, 3>({5, 1, 11}, 8), cube);
     check_fused(with_a_row, equal_bits, key(6), 3.f, cube);
+    auto const of_planes = tests::noise<float, 3>({40, 1, 3}, 9), planes = tests::noise<float, 3>({40, 4, 3}, 10);
+    check_fused(with_a_row, equal_bits, key(7), of_planes, planes);
+    check_fused(with_a_row, equal_bits, key(7), planes, of_planes);
 }
 
 TEST_CASE("an array of extent 1 that broadcasts in a call is drawn once") {

@@ -544,8 +544,10 @@ private:
         extent_t const run = run_size(space, axes.first_column, axes.end);
         bool are_short = true;
         for (int i = 0; i < steps.size(); ++i) {
-            auto const bytes = static_cast<extent_t>(size_of(type_of_value(in_.schedule.leaves[x.first_leaf + i])));
-            are_short = are_short && run * bytes <= kernels::most_bytes_of_repeated_runs;
+            int const v = in_.schedule.leaves[x.first_leaf + i];
+            bool const is_in_memory = stored(v).kind != graph::storage_kind::indices;
+            are_short = are_short && is_in_memory &&
+                        run * static_cast<extent_t>(size_of(type_of_value(v))) <= kernels::most_bytes_of_repeated_runs;
         }
         if (axes.may_merge_into_columns) {
             merge_columns(axes, space, steps, units);
