@@ -693,10 +693,10 @@ private:
         }
         if constexpr (has_lane_a_row<K>()) {
             if (p.product == kernels::matmul_variant::lane_a_row) {
-                for (std::ptrdiff_t i = 0; i < to.extents[0]; ++i) {
-                    kernels::multiply_a_lane_a_row<known::columns, known::depth>(
-                        p.rows, batch(a).at(i).data, batch(b).at(i), result.first + i * result.stride);
-                }
+                kernels::for_each_product(
+                    to.extents[0], batch(a), batch(b), result, [&](auto const& x, auto const& y, T* its) {
+                        kernels::multiply_a_lane_a_row<known::columns, known::depth>(p.rows, x.data, y, its);
+                    });
                 return;
             }
         }

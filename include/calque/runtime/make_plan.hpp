@@ -359,10 +359,7 @@ private:
             merge_columns(axes, space, steps, units.begin());
         }
         if (x.kind == graph::group_kind::rows) {
-            axes.first_row = axes.first_column;
-            while (axes.first_row > 0 && all_even(steps, space, axes.first_row - 1, axes.first_column)) {
-                --axes.first_row;
-            }
+            axes.first_row = first_even_row(steps, space, axes.first_column);
         }
         plan.columns = run_size(space, axes.first_column, axes.end);
         plan.rows = run_size(space, axes.first_row, axes.first_column);
@@ -552,10 +549,7 @@ private:
         if (axes.may_merge_into_columns) {
             merge_columns(axes, space, steps, units);
         }
-        int first_row = axes.first_column;
-        while (first_row > 0 && all_even(steps, space, first_row - 1, axes.first_column)) {
-            --first_row;
-        }
+        int const first_row = first_even_row(steps, space, axes.first_column);
         bool stores_all = false; // else copies are a good part of what is written
         for (int i = 0; i < x.result_count; ++i) {
             stores_all |= out_.values[in_.schedule.results[x.first_result + i]].extents.size() == space.size();
@@ -734,6 +728,16 @@ private:
             }
         }
         return true;
+    }
+
+    /// The first of the axes before the columns through which one stride leads for each leaf: those of the rows.
+    static constexpr int first_even_row(leaf_buffer<calque::strides> const& steps, shape const& space,
+                                        int first_column) {
+        int first = first_column;
+        while (first > 0 && all_even(steps, space, first - 1, first_column)) {
+            --first;
+        }
+        return first;
     }
 
     /// From row to row of a value: 0 if it has no elements, since nothing may be added to a null pointer.

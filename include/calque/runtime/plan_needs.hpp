@@ -123,7 +123,7 @@ private:
         int const end = space.rank - (x.reduced_axes != 0 ? 1 : 0);
         bool any = false;
         for (int i = 0; i < x.leaf_count; ++i) {
-            shape const& leaf = g_.shapes[g_[s_.values[s_.leaves[x.first_leaf + i]].node].shape];
+            shape const& leaf = g_.shape(s_.values[s_.leaves[x.first_leaf + i]].node);
             bool has_before = false; // an axis that it has
             for (int axis = space.rank - leaf.rank; axis < end; ++axis) {
                 bool const has = leaf[axis - (space.rank - leaf.rank)] != 1;

@@ -69,21 +69,6 @@ CALQUE_NOINLINE std::ptrdiff_t pack_short_runs(std::byte* to, std::byte const* f
     return r;
 }
 
-/// Runs of one to two chunks, each written `times` times; nothing is written behind them.
-template <int Chunk>
-CALQUE_NOINLINE void repeat_runs_of_two_chunks(std::byte* to, std::byte const* from, std::ptrdiff_t from_step,
-                                               std::ptrdiff_t runs, std::ptrdiff_t bytes, std::ptrdiff_t times) {
-    std::ptrdiff_t const second = bytes - Chunk;
-    for (std::ptrdiff_t r = 0; r < runs; ++r) {
-        for (std::ptrdiff_t k = 0; k < times; ++k) {
-            chunk<Chunk>::copy(to, from);
-            chunk<Chunk>::copy(to + second, from + second);
-            to += bytes;
-        }
-        from += from_step;
-    }
-}
-
 } // namespace detail
 
 /// Copies a run that does not overlap the place it is copied to; none, from or to nowhere, is right.
@@ -143,7 +128,11 @@ inline void repeat_runs(std::byte* to, std::byte const* from, std::ptrdiff_t fro
                         std::ptrdiff_t bytes, std::ptrdiff_t times) {
     constexpr std::ptrdiff_t widest = sizeof(simd::reg<float>);
     if (bytes > widest) {
-        detail::repeat_runs_of_two_chunks<widest>(to, from, from_step, runs, bytes, times);
+        for (std::ptrdiff_t r = 0; r < runs; ++r) {
+            for (std::ptrdiff_t k = 0; k < times; ++k) {
+                detail::copy_run_by<widest>(to + (r * times + k) * bytes, from + r * from_step, bytes);
+            }
+        }
         return;
     }
     std::ptrdiff_t const read = bytes <= 4   ? detail::pack_short_runs<4, true>(to, from, from_step, runs, bytes, times)

@@ -81,7 +81,8 @@ CALQUE_INLINE pack<double, U> erf_by_table(pack<double, U> x) {
                     x);
 }
 
-/// Below 1.1 x + x p(x^2), above 1 - 2^z with z the logarithm of 1 - erf; minimax (2^-25.5 and 2^-26.6 of the result).
+/// Below 1.1 x + x p(x^2), above 1 - 2^z with z the logarithm of 1 - erf in base 2; minimax, of the result (2^-25.5 and
+/// 2^-26.6).
 template <int U>
 CALQUE_INLINE pack<float, U> erf_by_exp(pack<float, U> x) {
     using V = pack<float, U>;

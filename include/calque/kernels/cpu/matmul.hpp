@@ -168,8 +168,7 @@ void matmul(matmul_variant variant, std::ptrdiff_t m, std::ptrdiff_t n, std::ptr
     constexpr bool is_vector = M == 1 || N == 1;
     // Worth paths of their own: the general one costs 10 to 20 ns, what a product of 8 x 8 matrices takes.
     if constexpr (simd_product<T> && !is_vector) {
-        if (variant == matmul_variant::direct && n <= detail::tile_columns<T> &&
-            m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1) && b.column_stride == 1) {
+        if (variant == matmul_variant::direct && is_one_tile<T>(m, n) && b.column_stride == 1) {
             compute_tile(static_cast<int>(m), n > simd::lanes<T> ? 2 : 1, one_tile(n, k, a, b, c, c_stride));
             return;
         }

@@ -17,10 +17,6 @@ template <class T>
 struct matrix_batch {
     matrix_ref<T> first;
     std::ptrdiff_t stride;
-
-    constexpr matrix_ref<T> at(std::ptrdiff_t i) const {
-        return {first.data + i * stride, first.row_stride, first.column_stride};
-    }
 };
 
 /// Where the products of a batch go: matrices whose rows have no gaps.
@@ -30,6 +26,18 @@ struct product_batch {
     std::ptrdiff_t stride;
     std::ptrdiff_t row_stride;
 };
+
+/// Calls `multiply(a, b, c)` for each product of a batch: its matrices, and where it goes.
+template <class T, class F>
+CALQUE_INLINE void for_each_product(std::ptrdiff_t count, matrix_batch<T> a, matrix_batch<T> b, product_batch<T> c,
+                                    F multiply) {
+    for (; count > 0; --count) {
+        multiply(a.first, b.first, c.first);
+        advance(a.first.data, a.stride);
+        advance(b.first.data, b.stride);
+        advance(c.first, c.stride);
+    }
+}
 
 /// Whether products with these strides are those of square matrices of up to four rows, rotations and poses say, which
 /// have code of their own.
@@ -44,20 +52,13 @@ constexpr bool are_small_squares(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
 /// false if it is none of these.
 template <extent_t M, extent_t N, extent_t K, operand_orders Orders = operand_orders{}, class T>
     requires(is_known_tile<T>(M, N, K))
-CALQUE_NOINLINE bool multiply_known_batch(matmul_variant variant, std::ptrdiff_t count, matrix_batch<T> a,
-                                          matrix_batch<T> b, product_batch<T> c) {
-    auto const for_each = [&](auto multiply) CALQUE_INLINE_LAMBDA {
-        for (; count > 0; --count) {
-            multiply();
-            advance(a.first.data, a.stride);
-            advance(b.first.data, b.stride);
-            advance(c.first, c.stride);
-        }
-    };
+CALQUE_NOINLINE bool multiply_known_batch(matmul_variant variant, std::ptrdiff_t count, matrix_batch<T> const& a,
+                                          matrix_batch<T> const& b, product_batch<T> const& c) {
+    using matrix = matrix_ref<T>;
     if constexpr (is_product_in_registers<T>(M, N, K)) {
         if (variant == matmul_variant::in_registers && c.row_stride == N) {
-            for_each([&]() CALQUE_INLINE_LAMBDA {
-                multiply_in_registers<M, N, K, Orders>(a.first.data, b.first.data, c.first);
+            for_each_product(count, a, b, c, [](matrix const& x, matrix const& y, T* to) CALQUE_INLINE_LAMBDA {
+                multiply_in_registers<M, N, K, Orders>(x.data, y.data, to);
             });
             return true;
         }
@@ -65,7 +66,10 @@ CALQUE_NOINLINE bool multiply_known_batch(matmul_variant variant, std::ptrdiff_t
     if (variant != matmul_variant::known_tile) {
         return false;
     }
-    for_each([&]() CALQUE_INLINE_LAMBDA { multiply_known_tile<M, N, K>(a.first, b.first, c.first, c.row_stride); });
+    std::ptrdiff_t const row_stride = c.row_stride;
+    for_each_product(count, a, b, c, [=](matrix const& x, matrix const& y, T* to) CALQUE_INLINE_LAMBDA {
+        multiply_known_tile<M, N, K>(x, y, to, row_stride);
+    });
     return true;
 }
 
@@ -86,12 +90,12 @@ void multiply_tiles(std::ptrdiff_t count, std::ptrdiff_t m, std::ptrdiff_t n, st
                     matrix_batch<T> const& a, matrix_batch<T> const& b, product_batch<T> const& c) {
     auto const compute = tile_kernel<T>(static_cast<int>(m), n > simd::lanes<T> ? 2 : 1);
     matmul_tile<T> tile = one_tile(n, k, a.first, b.first, c.first, c.row_stride);
-    for (; count > 0; --count) {
+    for_each_product(count, a, b, c, [&](matrix_ref<T> const& x, matrix_ref<T> const& y, T* to) CALQUE_INLINE_LAMBDA {
+        tile.a = x.data;
+        tile.b = y.data;
+        tile.to = to;
         compute(tile);
-        advance(tile.a, a.stride);
-        advance(tile.b, b.stride);
-        advance(tile.to, c.stride);
-    }
+    });
 }
 
 } // namespace detail
@@ -113,9 +117,9 @@ void multiply_batch(matmul_variant variant, std::ptrdiff_t count, std::ptrdiff_t
             return;
         }
     }
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        matmul<T>(variant, m, n, k, a.at(i), b.at(i), c.first + i * c.stride, c.row_stride, workspace);
-    }
+    for_each_product(count, a, b, c, [&](matrix_ref<T> const& x, matrix_ref<T> const& y, T* to) {
+        matmul<T>(variant, m, n, k, x, y, to, c.row_stride, workspace);
+    });
 }
 
 } // namespace kernels

@@ -20,8 +20,7 @@ template <class T>
 constexpr bool is_known_tile(extent_t m, extent_t n, extent_t k) {
     if constexpr (simd_product<T>) {
         return is_static(m) && is_static(n) && is_static(k) && m > 0 && n > 0 && k > 0 &&
-               k <= thresholds::most_depth_of_known_tiles && n <= detail::tile_columns<T> &&
-               m <= matmul_tile_rows(n > simd::lanes<T> ? 2 : 1);
+               k <= thresholds::most_depth_of_known_tiles && is_one_tile<T>(m, n);
     } else {
         return false;
     }
