@@ -148,8 +148,8 @@ TEST_CASE("many rows of a few columns") {
 }
 
 TEST_CASE_TEMPLATE("rows beside each other along many columns, of one to three matrices", T, float, double) {
-    for (std::size_t const m : {5u, 16u, 17u, 63u, 193u}) {
-        for (std::size_t const n : {300u, 1024u, 2100u, 4096u}) {
+    for (std::size_t const m : {5u, 10u, 16u, 17u, 63u, 193u}) {
+        for (std::size_t const n : {300u, 1023u, 1024u, 2100u, 4097u}) {
             CAPTURE(m);
             CAPTURE(n);
             auto const x = noise<T, 2>({m, n}, 1), y = noise<T, 2>({m, n}, 2), z = noise<T, 2>({m, n}, 3);
@@ -332,7 +332,7 @@ inline constexpr auto of_some_axes = [](auto x) {
 
 TEST_CASE("several reductions in one walk, of few and of many rows and columns") {
     for (std::size_t const m : {0u, 1u, 16u, 17u, 24u, 25u, 130u, 384u, 801u}) {
-        for (std::size_t const n : {1u, 17u, 31u, 32u, 63u, 64u, 65u, 130u, 300u, 513u}) {
+        for (std::size_t const n : {1u, 17u, 31u, 32u, 63u, 64u, 65u, 130u, 300u, 513u, 1025u}) {
             CAPTURE(m);
             CAPTURE(n);
             closeness const close{16, 4. * static_cast<double>(m)};

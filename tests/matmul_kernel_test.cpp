@@ -369,6 +369,10 @@ TEST_CASE_TEMPLATE("smaller ones do if rows of B are multiples of 2 KiB apart", 
         CHECK(choose_matmul<T>(40, columns - 2, 101, a.strides(), narrower.strides()) != matmul_variant::panels);
         check(variant, a.randomize(), b.randomize());
     }
+    // Rows that are nearly so far apart, if they do not come to be elsewhere.
+    CHECK((choose_matmul<T>(64, columns + 1, 64, {64, 1}, {columns + 1, 1}) == matmul_variant::panels) ==
+          detail::has_panels<T>);
+    CHECK(choose_matmul<T>(64, columns + 1, 150, {150, 1}, {columns + 1, 1}) != matmul_variant::panels);
     // Many rows that are multiples of 512 bytes apart.
     CHECK((choose_matmul<T>(64, 512 / sizeof(T), 512, {512, 1}, {512 / sizeof(T), 1}) == matmul_variant::panels) ==
           detail::has_panels<T>);
@@ -482,6 +486,11 @@ TEST_CASE_TEMPLATE("long vectors and wide matrices", T, float, double) {
         CAPTURE(n);
         check_chosen<T>(1, n, 37, layout::rows, n % 2 == 0 ? layout::rows : layout::padded_rows);
         check_chosen<T>(n, 1, 37, layout::columns, layout::rows);
+    }
+    for (ptrdiff_t n : {1023, 1024, 1025}) { // rows crowd a set of L1
+        for (ptrdiff_t k : {9, 10, 37}) {
+            check_chosen<T>(1, n, k, layout::rows, layout::rows);
+        }
     }
     check_chosen<T>(1, 13, 7000, layout::rows, layout::rows); // not in L2
     check_chosen<T>(1, 64, 2500, layout::rows, layout::rows);

@@ -131,6 +131,26 @@ TEST_CASE_TEMPLATE("copy_transposed", T, std::int8_t, std::int16_t, std::int32_t
     check_copies<cut_tiles::along_one_side, T>();
 }
 
+TEST_CASE_TEMPLATE("copy_transposed of rows that crowd a set of L1", T, std::int16_t, float, double) {
+    constexpr auto apart = static_cast<ptrdiff_t>(4096 / sizeof(T));
+    for (ptrdiff_t rows : {9, 10, 17, 131}) {
+        for (ptrdiff_t columns : {7, 32, 33, 64, 129, 300}) {
+            for (ptrdiff_t past : {-1, 0, 1}) {
+                CAPTURE(rows);
+                CAPTURE(columns);
+                matrix<T> in(rows, columns, apart + past - columns), out(columns, rows, 5),
+                    crowded(columns, rows, apart - rows);
+                in.count();
+                copy_transposed(in.data(), rows, columns, in.stride(), out.data(), out.stride());
+                CHECK(is_transposed(in, out, rows, columns));
+                CHECK(out.is_untouched_around());
+                copy_transposed(in.data(), rows, columns, in.stride(), crowded.data(), crowded.stride());
+                CHECK(is_transposed(in, crowded, rows, columns));
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("rows become lanes and lanes rows", T, std::int8_t, std::int32_t, float, std::int64_t, double) {
     for (ptrdiff_t gap : {0, 1, 2}) {
         CAPTURE(gap);

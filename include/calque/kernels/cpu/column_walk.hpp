@@ -2,6 +2,7 @@
 // One step of a walk down the rows of a group's space: what a block of a row has in registers for its reductions.
 #pragma once
 
+#include <calque/kernels/cpu/cache_sets.hpp>
 #include <calque/kernels/cpu/fused_arguments.hpp>
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/pack_lines.hpp>
@@ -80,6 +81,17 @@ protected:
     static constexpr bool gains_from_streams_apart(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         return may_be_apart && rows * columns >= thresholds::prefetched_elements &&
                columns >= thresholds::least_columns_of_streams_apart;
+    }
+
+    /// Whether rows of matrices crowd a set of L1.
+    static CALQUE_INLINE bool are_crowded(arguments const& a, std::ptrdiff_t rows) {
+        std::ptrdiff_t in_one_set = 0;
+        unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = step_v<Group, matrices.at[k]>;
+            constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(type_of<s.type>));
+            in_one_set += are_in_one_set(a.leaf_row_strides[s.leaf] * size) ? rows : 0;
+        });
+        return crowd_a_set(in_one_set);
     }
 
     /// How streams of so many rows, a few at once, take turns: rows side by side, or as far apart as there are turns.

@@ -27,8 +27,9 @@ public:
         bool const are_far = walk::gains_from_streams_apart(rows, columns);
         std::ptrdiff_t const panel_columns = are_far ? most_panel_columns : thresholds::columns_of_a_panel;
         row_order const of_far = columns <= panel_columns ? row_order::streams_apart : row_order::streams;
+        bool const are_crowded = may_be_near && walk::are_crowded(a, rows);
         auto const fold_panel = [&](arguments const& panel, std::ptrdiff_t n) {
-            fold_halves(panel, 0, rows, n, are_far ? of_far : order_of_near(n));
+            fold_halves(panel, 0, rows, n, are_far ? of_far : order_of_near(n, are_crowded));
         };
         arguments panel = a;
         for (; columns > panel_columns; columns -= panel_columns) {
@@ -56,10 +57,13 @@ private:
         return groups;
     }();
 
-    /// Whether rows may be streams that do not stand apart: little work on several matrices.
-    static constexpr bool may_be_near = walk::is_light() && matrices.size > 1;
-    static constexpr row_order order_of_near(std::ptrdiff_t columns) {
-        return may_be_near && columns >= thresholds::least_columns_of_streams ? row_order::streams : row_order::pieces;
+    /// Whether rows may be streams that do not stand apart: little work on several matrices, or on rows that
+    /// crowd a set of L1.
+    static constexpr bool may_be_near = walk::is_light() && matrices.size > 0;
+    static constexpr row_order order_of_near(std::ptrdiff_t columns, bool are_crowded) {
+        return may_be_near && (matrices.size > 1 || are_crowded) && columns >= thresholds::least_columns_of_streams
+                   ? row_order::streams
+                   : row_order::pieces;
     }
     static constexpr std::ptrdiff_t most_panel_columns =
         walk::may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;

@@ -101,8 +101,8 @@ private:
     }
 
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
-    /// little or rows are in the same sets of L1.
-    static constexpr bool are_streams(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    /// little or rows crowd a set of it.
+    static CALQUE_INLINE bool are_streams(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if (walk::gains_from_streams_apart(rows, columns)) {
             return true;
         }
@@ -110,11 +110,10 @@ private:
             (may_be_in_lines ? thresholds::least_columns_of_streams_in_lines : thresholds::least_columns_of_streams)) {
             return false;
         }
-        std::ptrdiff_t const row_bytes = bytes_of(1, columns);
         bool const are_cheap = may_be_in_lines || (simd::register_count == 32 && Group::leaf_count == matrices.size);
-        bool const are_in_one_set = row_bytes % thresholds::bytes_between_rows_in_one_set == 0;
         return rows * columns >= thresholds::prefetched_elements ||
-               (rows * row_bytes >= thresholds::least_bytes_of_streams && (are_cheap || are_in_one_set));
+               (are_cheap && bytes_of(rows, columns) >= thresholds::least_bytes_of_streams) ||
+               walk::are_crowded(a, rows);
     }
 
     /// Whether such rows are folded by longer panels.
@@ -195,7 +194,7 @@ private:
 
     static void fold_columns(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (may_be_streams) {
-            if (are_streams(rows, columns)) {
+            if (are_streams(a, rows, columns)) {
                 if (are_long_streams(rows, columns)) {
                     constexpr std::ptrdiff_t halved = streams::columns_of(thresholds::bytes_of_a_long_panel);
                     constexpr std::ptrdiff_t whole = streams::columns_of(thresholds::bytes_of_a_longest_panel);

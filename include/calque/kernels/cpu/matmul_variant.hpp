@@ -2,6 +2,7 @@
 // Matrix products: what goes in and out, and the choice of a way to compute one, from sizes and strides alone.
 #pragma once
 
+#include <calque/kernels/cpu/cache_sets.hpp>
 #include <calque/kernels/cpu/matmul_micro.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
@@ -171,19 +172,11 @@ struct panel_blocks {
 template <class T>
 inline constexpr bool has_panels = simd_product<T> && simd::register_count == 16;
 
-/// The largest power of two that divides the bytes between rows `stride` elements apart: rows are in the fewer sets of
-/// a cache the larger it is.
-template <class T>
-constexpr std::ptrdiff_t power_of_two_between_rows(std::ptrdiff_t stride) {
-    std::ptrdiff_t const bytes = stride * static_cast<std::ptrdiff_t>(sizeof(T));
-    return bytes & -bytes;
-}
-
 /// Whether the `k` rows of B are in so few sets of L1 that a tile reads them from L2. Of products with a small extent
 /// only if few are left.
 template <class T>
 constexpr bool are_in_few_sets(std::ptrdiff_t stride, std::ptrdiff_t k, std::ptrdiff_t least_extent) {
-    std::ptrdiff_t const apart = power_of_two_between_rows<T>(stride);
+    std::ptrdiff_t const apart = power_of_two_between_rows<T>(stride, k);
     bool const are_few = apart >= thresholds::bytes_between_rows_in_few_sets &&
                          least_extent >= thresholds::least_extent_of_panels_of_few_sets;
     bool const are_many_in_them = apart >= thresholds::bytes_between_many_rows_in_few_sets &&
@@ -222,7 +215,7 @@ constexpr bool gains_from_packing(std::ptrdiff_t rows, std::ptrdiff_t columns, s
         return false;
     }
     // Addresses that are multiples of a power of two are in few sets of a cache: what k rows leave room for.
-    bool const is_in_few_sets = k * power_of_two_between_rows<T>(stride) > thresholds::most_bytes_of_few_sets;
+    bool const is_in_few_sets = k * power_of_two_between_rows<T>(stride, k) > thresholds::most_bytes_of_few_sets;
     return simd::register_count == 16 || is_in_few_sets || rows >= thresholds::least_rows_of_packing;
 }
 

@@ -229,16 +229,20 @@ void combine_strips(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, st
 
 /// y = the sum of row k of `matrix` (columns contiguous) times x[k * x_stride].
 ///
-/// A matrix that is not in L2 is read a few rows at a time, so that the prefetchers see long runs.
+/// A matrix that is not in L2 is read a few rows at a time, so that the prefetchers see long runs; so are rows that
+/// crowd a set of L1.
 template <class T>
 void combine_rows(std::ptrdiff_t depth, std::ptrdiff_t columns, T const* x, std::ptrdiff_t x_stride, T const* matrix,
                   std::ptrdiff_t row_stride, T* y) {
     constexpr std::ptrdiff_t lanes = simd::lanes<T>;
     constexpr std::ptrdiff_t in_l2 = thresholds::combined_in_l2_bytes / static_cast<std::ptrdiff_t>(sizeof(T));
     bool const is_one_strip = columns <= 4 * lanes || columns == 8 * lanes;
-    std::ptrdiff_t const rows = depth * columns <= in_l2 ? depth
-                                : is_one_strip           ? thresholds::combined_short_rows_at_once
-                                                         : thresholds::combined_rows_at_once;
+    bool const are_crowded =
+        !is_one_strip && crowd_a_set(depth) && are_in_one_set(row_stride * static_cast<std::ptrdiff_t>(sizeof(T)));
+    std::ptrdiff_t const rows = are_crowded                ? thresholds::combined_crowded_rows_at_once
+                                : depth * columns <= in_l2 ? depth
+                                : is_one_strip             ? thresholds::combined_short_rows_at_once
+                                                           : thresholds::combined_rows_at_once;
     std::fill_n(y, columns, T(0));
     for (std::ptrdiff_t k = 0; k < depth; k += rows) {
         combine_strips(std::min(rows, depth - k), columns, x + k * x_stride, x_stride, matrix + k * row_stride,

@@ -464,24 +464,37 @@ inline constexpr std::ptrdiff_t columns_of_a_panel = 512;
 /// 512, 1000 columns: 1.3 to 2.7.
 inline constexpr std::ptrdiff_t columns_of_a_far_panel = 1024;
 
+/// Rows that are a multiple of so many bytes apart, but for some more or less, are in one set of L1 or in those beside
+/// it. So many rows crowd it: what walks down them, by parts of rows, finds the rest of their lines no more. Measured
+/// of walks, an AMD Zen 3 (8 lines in a set), 16 to 200 rows of floats, as multiples of what a few rows beside each
+/// other take: sums, maxima and sums of squares of 1023 and 1025 columns 2 to 3, 1022 and 1028 2, 1020 and 1032 1.15
+/// to 1.5, 1010 1.05 to 1.3, 2049 and 4097 2.2 to 3; sums of products 2 to 3; means and squares, minima and maxima in
+/// one walk 1.3 to 1.9; a vector times a matrix, doubles too, 1.3 to 1.7. 10 rows 1.15 to 1.3, 12 rows 1.5 to 2, 8
+/// rows 1.0 (of two matrices 2). With 12 lines in a set, as most processors with AVX-512 have, it takes more rows: not
+/// measured.
+inline constexpr std::ptrdiff_t bytes_between_rows_in_one_set = 4 * kibibytes;
+inline constexpr std::ptrdiff_t bytes_past_one_set = 64;
+inline constexpr std::ptrdiff_t least_rows_that_crowd_a_set = 15;
+inline constexpr std::ptrdiff_t least_rows_that_crowd_a_set_of_16_registers = 10;
+
 /// Light column reductions of matrices of so many columns, and of more elements than a reduction asks memory ahead for,
 /// walk along so many rows at once, of all matrices together, by panels of so many bytes of totals, and halve so many
 /// rows. Measured without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With
-/// 8 rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, and where rows are a multiple of
-/// 4 KiB apart, they do from so many bytes on. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096 columns:
-/// sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of 0.03, to
-/// 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2, with AVX2,
-/// too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8.
-/// Without AVX-512 streams are rows that stand apart, if a panel has all of a row: each is read on into the next row,
-/// so that a processor looks ahead in as many places all the time; and streams are more and of fewer columns then.
-/// Measured as with AVX-512, an AMD Zen 3, sums, maxima and sums of squares of 3 to 30 million: 64 to 500 columns 1.7
-/// to 2.9, 1000 and 1500 1.3 to 1.6, in double 1.1 to 1.25; 48 columns 1.1 to 1.8, 32 0.9 to 1.3; 1 million 1.0 to 1.4,
-/// in double 1.1 to 2.5. With four streams 1.0 to 1.1. Where lines that are crossed take longer
-/// (simd::waits_for_lines_that_are_crossed) streams are read in whole lines, unless all begin with one, and there are
-/// streams of fewer columns, beside rows that all have, too. Measured across lines, an Intel Xeon (L2 of 2 MiB), in L2:
-/// sums, maxima, means of squares, sums of products of 256 to 10,000 columns 1.35 to 1.7, of 129 to 200 columns 1.0
-/// to 1.3, in double alike; of |x - row|^2 1.2 to 1.6; behind L2 1.0 to 1.05. Where all rows begin with lines, streams
-/// of so few columns and beside such rows take 0.9 to 1.05 of pieces, 12 rows 1.13.
+/// 8 rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, they do from so many bytes on,
+/// and where rows crowd a set of L1, in any case. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096
+/// columns: sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of
+/// 0.03, to 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2,
+/// with AVX2, too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8. Without AVX-512 streams are rows that
+/// stand apart, if a panel has all of a row: each is read on into the next row, so that a processor looks ahead in as
+/// many places all the time; and streams are more and of fewer columns then. Measured as with AVX-512, an AMD Zen 3,
+/// sums, maxima and sums of squares of 3 to 30 million: 64 to 500 columns 1.7 to 2.9, 1000 and 1500 1.3 to 1.6, in
+/// double 1.1 to 1.25; 48 columns 1.1 to 1.8, 32 0.9 to 1.3; 1 million 1.0 to 1.4, in double 1.1 to 2.5. With four
+/// streams 1.0 to 1.1. Where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed) streams are
+/// read in whole lines, unless all begin with one, and there are streams of fewer columns, beside rows that all have,
+/// too. Measured across lines, an Intel Xeon (L2 of 2 MiB), in L2: sums, maxima, means of squares, sums of products of
+/// 256 to 10,000 columns 1.35 to 1.7, of 129 to 200 columns 1.0 to 1.3, in double alike; of |x - row|^2 1.2 to 1.6;
+/// behind L2 1.0 to 1.05. Where all rows begin with lines, streams of so few columns and beside such rows take 0.9
+/// to 1.05 of pieces, 12 rows 1.13.
 inline constexpr int streams_at_once = 4;
 inline constexpr int streams_at_once_of_16_registers = 8;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
@@ -609,6 +622,16 @@ inline constexpr std::ptrdiff_t least_columns_of_transposed_blocks = 64;
 inline constexpr std::ptrdiff_t most_elements_of_a_copied_plane = 64;
 inline constexpr std::ptrdiff_t most_elements_of_a_copied_plane_of_reductions = 40;
 inline constexpr std::ptrdiff_t least_copied_planes = 16;
+
+/// Tiles of a transposition follow each other along rows that crowd a set of L1, so many columns at a time, where rows
+/// are at most so many bytes past a multiple (with strips of few columns, none), and the rows of the result do not
+/// crowd one, too. Measured down the rows, an AMD Zen 3, 16 to 200 rows of floats: 1024 and 4096 columns 2 to 3.3, 1023
+/// and 1025 1.5 to 2.2, 1022 1.2; doubles 1.3 to 3.5, and 1.2 to 1.5. Along rows that are 12 to 64 bytes past, 1.1
+/// to 1.4; strips of 16 columns of 1000 rows of 1023 1.1 to 1.4; a result that crowds a set 1.1 to 1.5. By 64
+/// columns 1.15.
+inline constexpr std::ptrdiff_t extent_of_a_transposed_block = 128;
+inline constexpr std::ptrdiff_t bytes_past_one_set_of_transposed_rows = 8;
+inline constexpr std::ptrdiff_t most_columns_of_a_transposed_strip = 32;
 
 /// Runs of so many bytes are copied in registers that begin to store where one is aligned, more and fewer by memcpy.
 /// Measured, always by memcpy, of arrays at 16 bytes past a line: 1.7 for 4000, 1.6 for 10,000 and 20,000, 1.0 from
@@ -744,12 +767,17 @@ inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
 /// 0.83 and 1.1; doubles 64 x 256 by 256 x 256 1.2 and 1.6, 64 x 128 by 128 x 512 1.9 and 2.1. Many rows: 64 x 784 by
 /// 784 x 128 0.87 and 1.4 (32 bytes behind a line 1.33), 64 x 512 by 512 x 128 0.92 and 1.2 (1.26), 100 x 600 by
 /// 600 x 128 0.91 and 1.36 (1.3), 64 x 256 by 256 x 256 0.9 and 1.06. (Large arrays that `new` gave begin 16 bytes
-/// behind a line.) Of fewer rows 1 KiB apart 0.75 to 1.1, 512 bytes 0.8 to 1.25.
+/// behind a line.) Of fewer rows 1 KiB apart 0.75 to 1.1, 512 bytes 0.8 to 1.25. Rows that are nearly such multiples
+/// apart, by no more than so many bytes, and that do not come to be elsewhere because they are many, count as such.
+/// Measured without, 64 x 64 by 64 x n: 1023 1.7, 1025 2.0, 1022 and 1026 1.2 to 1.5, 2047 and 2049 1.7 to 2.0,
+/// 513 1.2; 100 x 100 by 100 x n alike, 32 x 32 by 32 x n 1.1 to 1.5.
 inline constexpr std::ptrdiff_t bytes_between_rows_in_few_sets = 2 * kibibytes;
 inline constexpr std::ptrdiff_t bytes_between_many_rows_in_few_sets = 512;
 inline constexpr std::ptrdiff_t least_bytes_of_many_rows_in_few_sets = 256 * kibibytes;
 inline constexpr std::ptrdiff_t least_extent_of_panels_of_few_sets = 32;
 inline constexpr std::ptrdiff_t least_work_of_panels_of_few_sets = 1'000'000;
+inline constexpr std::ptrdiff_t bytes_past_a_power_of_two = 8;
+inline constexpr std::ptrdiff_t parts_of_sets_of_near_rows = 4;
 
 /// The inner extent of such a panel: one of 16 floats or 8 doubles a row is 32 KiB. Measured with 256: 1.01 for 512
 /// floats, 1.05 to 1.2 for 1024, whose result is read and written again for each block.
@@ -768,11 +796,9 @@ inline constexpr std::ptrdiff_t packed_block_bytes = 256 * kibibytes;
 /// Up to this size all of B along K stays packed while the blocks of A pass by.
 inline constexpr std::ptrdiff_t packed_kept_bytes = 32 * 1024 * kibibytes;
 /// Packed products read an A of contiguous rows where it lies, unless more rows of a tile than that are in one set of
-/// L1: those that are a multiple of so many bytes apart. Measured with a copy of A: 1.01 to 1.04 for 256 to 1536, with
-/// AVX2 1.02 to 1.08 for 256 to 3072 and for 1024, too (6 rows); AVX-512, in one set, 0.95 to 0.98 for 1024 to 3072 (14
-/// rows).
+/// L1. Measured with a copy of A: 1.01 to 1.04 for 256 to 1536, with AVX2 1.02 to 1.08 for 256 to 3072 and for 1024,
+/// too (6 rows); AVX-512, in one set, 0.95 to 0.98 for 1024 to 3072 (14 rows).
 inline constexpr int most_rows_in_one_set = 12;
-inline constexpr std::ptrdiff_t bytes_between_rows_in_one_set = 4 * kibibytes;
 /// Tiles beside each other in a packed block of B.
 inline constexpr std::ptrdiff_t packed_tiles = 32;
 
@@ -792,9 +818,11 @@ inline constexpr std::ptrdiff_t least_depth_of_four_sums = 2048;
 /// A matrix above this size is combined so many rows at a time, so that the prefetchers see long runs. Measured, always
 /// so: a vector times 2000 x 2000 takes 0.95, times 200 x 200 1.17. If a walk takes whole rows, more of them, which only
 /// keeps sums short. Measured, as few: times 2000x32 and 2000x64 1.2, 10000x10 and 10000x16 1.2 to 1.5, 100000x32 1.06.
+/// Rows that crowd a set of L1 are combined fewer at a time: 8 take 1.1.
 inline constexpr std::ptrdiff_t combined_in_l2_bytes = 256 * kibibytes;
 inline constexpr std::ptrdiff_t combined_rows_at_once = 32;
 inline constexpr std::ptrdiff_t combined_short_rows_at_once = 1024;
+inline constexpr std::ptrdiff_t combined_crowded_rows_at_once = 4;
 
 } // namespace thresholds
 } // namespace kernels

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/advance.hpp>
+#include <calque/kernels/cpu/cache_sets.hpp>
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/transpose_registers.hpp>
 
@@ -220,6 +221,25 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
 
 } // namespace detail
 
+namespace detail {
+
+/// `copy_transposed` of rows that crowd a set of L1: tiles follow each other along the rows of the matrix.
+template <class T>
+CALQUE_NOINLINE void copy_along_rows(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
+                                     T* out, std::ptrdiff_t out_stride) {
+    constexpr std::ptrdiff_t extent = thresholds::extent_of_a_transposed_block;
+    constexpr std::ptrdiff_t tile = tile_extent<T>;
+    for (std::ptrdiff_t j = 0; j < columns; j += extent) {
+        for (std::ptrdiff_t i = 0; i < rows; i += tile) {
+            copy_in_tiles<cut_tiles::alike>(in + i * in_stride + j, std::min(tile, rows - i),
+                                            std::min(extent, columns - j), in_stride, out + j * out_stride + i,
+                                            out_stride);
+        }
+    }
+}
+
+} // namespace detail
+
 /// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
 ///
 /// Tiles follow each other down the rows, so that `out` is written in runs. Elements of 4 and 8 bytes go through
@@ -227,6 +247,17 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
 template <cut_tiles Cut = cut_tiles::alike, class T>
 void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
                      std::ptrdiff_t out_stride) {
+    if constexpr (detail::has_tiles<T>) {
+        constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+        std::ptrdiff_t const past = columns > thresholds::most_columns_of_a_transposed_strip
+                                        ? thresholds::bytes_past_one_set_of_transposed_rows
+                                        : 0;
+        bool const gains = crowd_a_set(rows) && are_in_one_set(size * in_stride, past);
+        if (gains && !(crowd_a_set(columns) && are_in_one_set(size * out_stride, past))) {
+            detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
+            return;
+        }
+    }
     detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
 }
 
