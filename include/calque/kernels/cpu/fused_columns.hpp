@@ -125,7 +125,10 @@ private:
 
     // (A light fold of some dozen columns walks down them as fast as it loads.)
     static constexpr std::ptrdiff_t most_light_columns =
-        thresholds::most_columns_of_light_joined_folds * simd::width / 16;
+        simd::register_count == 32 ? thresholds::most_columns_of_light_joined_folds
+        : has_wide_values(Group::steps(), step_count)
+            ? thresholds::most_columns_of_wide_joined_folds_of_16_registers * simd::width / 8
+            : thresholds::most_columns_of_light_joined_folds_of_16_registers * simd::width / 8;
     static constexpr join_limits limits =
         is_light() ? join_limits{thresholds::least_rows_of_light_joined_folds, most_light_columns}
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};

@@ -582,13 +582,18 @@ inline constexpr flat_costs flat_extremes{140, 24, 2};
 inline constexpr flat_costs flat_sums_of_16_registers{132, 64, 2};
 inline constexpr flat_costs flat_extremes_of_16_registers{100, 60, 2};
 
-/// Column reductions of so many rows of so few columns (of registers of 16 lanes) join rows, as elementwise work does,
-/// if they do not fill blocks. Measured row by row, sums over 256 and 1000 rows: 1.8 to 2.3 over 3 columns, 1.2 to 1.5
-/// over 8, 1.05 to 1.15 over 12; over 128 0.8 to 1.05, and 0.6 to 0.8 over 31. Sums of tanh(x): 1.2 to 2.1 over 3
-/// columns, 1.02 to 1.5 over 17, 1.2 to 1.3 over 65, 1.1 over 129; over 32 rows 1.4 over 17, 0.9 to 1.1 from 65 on;
-/// over 20 rows 0.7 to 1.1.
+/// Column reductions of so many rows of so few columns (where there are 16 registers, those of 8 lanes) join rows, as
+/// elementwise work does, if they do not fill blocks. Measured row by row, sums over 256 and 1000 rows: 1.8 to 2.3 over
+/// 3 columns, 1.2 to 1.5 over 8, 1.05 to 1.15 over 12; over 128 0.8 to 1.05, and 0.6 to 0.8 over 31. Sums of
+/// tanh(x): 1.2 to 2.1 over 3 columns, 1.02 to 1.5 over 17, 1.2 to 1.3 over 65, 1.1 over 129; over 32 rows 1.4 over 17,
+/// 0.9 to 1.1 from 65 on; over 20 rows 0.7 to 1.1. With AVX2, an AMD Zen 3, 20,000 to 300,000 elements: sums, maxima,
+/// sums of squares and of |x - row| over 7 columns 1.2 to 1.75, 8 columns 1.3 to 2, 9 to 12 columns 1.1 to 1.8, sums of
+/// products 0.95 to 1.35; over 13 to 25 columns 0.75 to 1.25; doubles over 7 and 8 columns 0.9 to 1.4, over 9 to 12
+/// 0.85 to 1.3.
 inline constexpr std::ptrdiff_t least_rows_of_light_joined_folds = 160;
 inline constexpr std::ptrdiff_t most_columns_of_light_joined_folds = 12;
+inline constexpr std::ptrdiff_t most_columns_of_light_joined_folds_of_16_registers = 12;
+inline constexpr std::ptrdiff_t most_columns_of_wide_joined_folds_of_16_registers = 8;
 inline constexpr std::ptrdiff_t least_rows_of_joined_folds = 32;
 inline constexpr std::ptrdiff_t most_columns_of_joined_folds = 144;
 
