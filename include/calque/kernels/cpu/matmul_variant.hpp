@@ -172,17 +172,24 @@ struct panel_blocks {
 template <class T>
 inline constexpr bool has_panels = simd_product<T> && simd::register_count == 16;
 
-/// Whether the `k` rows of B are in so few sets of L1 that a tile reads them from L2. Of products with a small extent
-/// only if few are left.
+/// Whether the `k` rows of B are in so few sets of L1 that a tile reads them from L2. Of products with a small extent,
+/// or little work, only if few are left.
 template <class T>
-constexpr bool are_in_few_sets(std::ptrdiff_t stride, std::ptrdiff_t k, std::ptrdiff_t least_extent) {
+constexpr bool are_in_few_sets(std::ptrdiff_t stride, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
     std::ptrdiff_t const apart = power_of_two_between_rows<T>(stride, k);
+    std::ptrdiff_t const least_extent = std::min({m, n, k});
+    std::ptrdiff_t const work = m * n * k;
+    if (apart >= thresholds::bytes_between_rows_in_one_set &&
+        least_extent >= thresholds::least_extent_of_panels_of_one_set &&
+        work >= thresholds::least_work_of_panels_of_one_set) {
+        return true;
+    }
     bool const are_few = apart >= thresholds::bytes_between_rows_in_few_sets &&
                          least_extent >= thresholds::least_extent_of_panels_of_few_sets;
     bool const are_many_in_them = apart >= thresholds::bytes_between_many_rows_in_few_sets &&
                                   apart * k >= thresholds::least_bytes_of_many_rows_in_few_sets &&
                                   least_extent >= thresholds::least_extent_of_panels;
-    return are_few || are_many_in_them;
+    return (are_few || are_many_in_them) && work >= thresholds::least_work_of_panels_of_few_sets;
 }
 
 /// Whether a product gains more from panels than they cost to copy.
@@ -192,12 +199,10 @@ constexpr bool gains_from_panels(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
     constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
     constexpr std::ptrdiff_t least = thresholds::least_bytes_of_panels / size;
     constexpr std::ptrdiff_t most = thresholds::most_bytes_of_panels / size;
-    std::ptrdiff_t const least_extent = std::min({m, n, k});
-    if (b.column == 1 && a.row != 1 && n * k <= most && are_in_few_sets<T>(b.row, k, least_extent) &&
-        m * n * k >= thresholds::least_work_of_panels_of_few_sets) {
+    if (b.column == 1 && n * k <= most && are_in_few_sets<T>(b.row, m, n, k)) {
         return true;
     }
-    if (least_extent < thresholds::least_extent_of_panels) {
+    if (std::min({m, n, k}) < thresholds::least_extent_of_panels) {
         return false;
     }
     bool const is_large =
