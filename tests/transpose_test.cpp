@@ -132,14 +132,15 @@ TEST_CASE_TEMPLATE("copy_transposed", T, std::int8_t, std::int16_t, std::int32_t
 }
 
 TEST_CASE_TEMPLATE("copy_transposed of rows that crowd a set of L1", T, std::int16_t, float, double) {
-    constexpr auto apart = static_cast<ptrdiff_t>(4096 / sizeof(T));
-    for (ptrdiff_t rows : {9, 10, 17, 131}) {
+    constexpr auto one_set = static_cast<ptrdiff_t>(4096 / sizeof(T));
+    for (ptrdiff_t rows : {9, 10, 20, 131}) {
         for (ptrdiff_t columns : {7, 32, 33, 64, 129, 300}) {
-            for (ptrdiff_t past : {-1, 0, 1}) {
+            for (ptrdiff_t stride : {one_set - 1, one_set, one_set + 1, 3 * one_set / 2}) {
                 CAPTURE(rows);
                 CAPTURE(columns);
-                matrix<T> in(rows, columns, apart + past - columns), out(columns, rows, 5),
-                    crowded(columns, rows, apart - rows);
+                CAPTURE(stride);
+                matrix<T> in(rows, columns, stride - columns), out(columns, rows, 5),
+                    crowded(columns, rows, one_set - rows);
                 in.count();
                 copy_transposed(in.data(), rows, columns, in.stride(), out.data(), out.stride());
                 CHECK(is_transposed(in, out, rows, columns));

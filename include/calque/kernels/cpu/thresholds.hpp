@@ -628,14 +628,16 @@ inline constexpr std::ptrdiff_t most_elements_of_a_copied_plane = 64;
 inline constexpr std::ptrdiff_t most_elements_of_a_copied_plane_of_reductions = 40;
 inline constexpr std::ptrdiff_t least_copied_planes = 16;
 
-/// Tiles of a transposition follow each other along rows that crowd a set of L1, so many columns at a time, where rows
-/// are at most so many bytes past a multiple (with strips of few columns, none), and the rows of the result do not
-/// crowd one, too. Measured down the rows, an AMD Zen 3, 16 to 200 rows of floats: 1024 and 4096 columns 2 to 3.3, 1023
-/// and 1025 1.5 to 2.2, 1022 1.2; doubles 1.3 to 3.5, and 1.2 to 1.5. Along rows that are 12 to 64 bytes past, 1.1
-/// to 1.4; strips of 16 columns of 1000 rows of 1023 1.1 to 1.4; a result that crowds a set 1.1 to 1.5. By 64
-/// columns 1.15.
-inline constexpr std::ptrdiff_t extent_of_a_transposed_block = 128;
-inline constexpr std::ptrdiff_t bytes_past_one_set_of_transposed_rows = 8;
+/// Rows that crowd a set of L1 are transposed by blocks of so many rows and columns, which are first copied; those that
+/// are at most so many bytes past a multiple, and those that crowd two sets, too, if they have no more bytes. Measured
+/// in tiles down the rows, an AMD Zen 3, 16 to 1000 rows: 1024, 2048 and 4096 floats 1.2 to 3, 512 and 1536 1.4 to 1.6,
+/// 1023 and 1025 1.4 to 2.1 (1000 rows 0.8), 1022 1.0 to 1.4 (0.6); doubles 1.1 to 3, 511 and 513 1.0 to 1.4. By
+/// blocks rows 12 to 64 bytes past a multiple take 1.1 to 1.6, all others 1.2 to 2. Strips of few columns, which
+/// elementwise work reads, go along rows in one set, not beside it, of floats: down them 64 and 250 rows take 2 to 2.5,
+/// 1000 rows 1.0 to 1.4; along them 200 and 1000 rows of doubles 0.8 to 1.8.
+inline constexpr std::ptrdiff_t extent_of_a_transposed_block = 64;
+inline constexpr std::ptrdiff_t bytes_past_one_set_of_blocks = 8;
+inline constexpr std::ptrdiff_t most_bytes_of_nearly_crowded_blocks = 2048 * kibibytes;
 inline constexpr std::ptrdiff_t most_columns_of_a_transposed_strip = 32;
 
 /// Runs of so many bytes are copied in registers that begin to store where one is aligned, more and fewer by memcpy.

@@ -223,17 +223,32 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
 
 namespace detail {
 
-/// `copy_transposed` of rows that crowd a set of L1: tiles follow each other along the rows of the matrix.
+/// `copy_transposed` of a few columns of rows that crowd a set of L1: tiles follow each other along the rows.
 template <class T>
 CALQUE_NOINLINE void copy_along_rows(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
                                      T* out, std::ptrdiff_t out_stride) {
+    constexpr std::ptrdiff_t extent = tile_extent<T>;
+    for (std::ptrdiff_t i = 0; i < rows; i += extent) {
+        copy_in_tiles<cut_tiles::alike>(in + i * in_stride, std::min(extent, rows - i), columns, in_stride, out + i,
+                                        out_stride);
+    }
+}
+
+/// The same of many columns, by blocks: runs of rows are first copied to where they crowd no set.
+template <class T>
+CALQUE_NOINLINE void copy_in_blocks(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
+                                    T* out, std::ptrdiff_t out_stride) {
     constexpr std::ptrdiff_t extent = thresholds::extent_of_a_transposed_block;
-    constexpr std::ptrdiff_t tile = tile_extent<T>;
+    constexpr std::ptrdiff_t stride = extent + 64 / static_cast<std::ptrdiff_t>(sizeof(T));
+    alignas(64) T block[extent * stride];
     for (std::ptrdiff_t j = 0; j < columns; j += extent) {
-        for (std::ptrdiff_t i = 0; i < rows; i += tile) {
-            copy_in_tiles<cut_tiles::alike>(in + i * in_stride + j, std::min(tile, rows - i),
-                                            std::min(extent, columns - j), in_stride, out + j * out_stride + i,
-                                            out_stride);
+        std::ptrdiff_t const width = std::min(extent, columns - j);
+        for (std::ptrdiff_t i = 0; i < rows; i += extent) {
+            std::ptrdiff_t const height = std::min(extent, rows - i);
+            for (std::ptrdiff_t r = 0; r < height; ++r) {
+                std::copy_n(in + (i + r) * in_stride + j, width, block + r * stride);
+            }
+            copy_in_tiles<cut_tiles::alike>(block, height, width, stride, out + j * out_stride + i, out_stride);
         }
     }
 }
@@ -248,14 +263,23 @@ template <cut_tiles Cut = cut_tiles::alike, class T>
 void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
                      std::ptrdiff_t out_stride) {
     if constexpr (detail::has_tiles<T>) {
-        constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-        std::ptrdiff_t const past = columns > thresholds::most_columns_of_a_transposed_strip
-                                        ? thresholds::bytes_past_one_set_of_transposed_rows
-                                        : 0;
-        bool const gains = crowd_a_set(rows) && are_in_one_set(size * in_stride, past);
-        if (gains && !(crowd_a_set(columns) && are_in_one_set(size * out_stride, past))) {
-            detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
-            return;
+        constexpr std::ptrdiff_t in_one_set = thresholds::bytes_between_rows_in_one_set;
+        std::ptrdiff_t const row_bytes = in_stride * static_cast<std::ptrdiff_t>(sizeof(T));
+        bool const are_crowded = crowd_a_set(rows) && row_bytes % in_one_set == 0;
+        if (columns <= thresholds::most_columns_of_a_transposed_strip) {
+            if (are_crowded && sizeof(T) == sizeof(float)) {
+                detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
+                return;
+            }
+        } else {
+            bool const are_nearly =
+                crowd_a_set(rows) && are_in_one_set(row_bytes, thresholds::bytes_past_one_set_of_blocks);
+            bool const crowd_two_sets = crowd_a_set(rows / 2) && row_bytes % (in_one_set / 2) == 0;
+            bool const are_near_by = rows * row_bytes <= thresholds::most_bytes_of_nearly_crowded_blocks;
+            if (are_crowded || (are_near_by && (are_nearly || crowd_two_sets))) {
+                detail::copy_in_blocks(in, rows, columns, in_stride, out, out_stride);
+                return;
+            }
         }
     }
     detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
