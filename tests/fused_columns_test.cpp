@@ -243,6 +243,15 @@ TEST_CASE("columns of strided arrays") {
     }
     check_fused(column_extremes, equal_bits, xt::transpose(x));
     check_fused(column_soft, closeness{16, 4}, xt::view(x, xt::all(), xt::range(1, 40, 2)));
+    for (std::size_t const apart : {1023u, 1024u}) { // rows that crowd a set of L1
+        matrix const wide = noise<float, 2>({50, apart}, 1);
+        for (int const n : {63, 64, 65, 100, 255}) {
+            CAPTURE(n);
+            auto const part = xt::view(wide, xt::all(), xt::range(3, 3 + n));
+            check_fused(column_sums, closeness{4, 200}, part);
+            check_fused(column_extremes, equal_bits, part);
+        }
+    }
 }
 
 TEST_CASE("NaN in a column") {

@@ -83,15 +83,15 @@ protected:
                columns >= thresholds::least_columns_of_streams_apart;
     }
 
-    /// Whether rows of matrices crowd a set of L1.
-    static CALQUE_INLINE bool are_crowded(arguments const& a, std::ptrdiff_t rows) {
+    /// Whether rows of matrices crowd a set of L1, and are wide enough to be streams instead.
+    static CALQUE_INLINE bool are_crowded(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t in_one_set = 0;
         unroll_steps<0, matrices.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, matrices.at[k]>;
             constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(type_of<s.type>));
             in_one_set += are_in_one_set(a.leaf_row_strides[s.leaf] * size) ? rows : 0;
         });
-        return crowd_a_set(in_one_set);
+        return columns >= thresholds::least_columns_of_crowded_streams && crowd_a_set(in_one_set);
     }
 
     /// How streams of so many rows, a few at once, take turns: rows side by side, or as far apart as there are turns.

@@ -27,7 +27,7 @@ public:
         bool const are_far = walk::gains_from_streams_apart(rows, columns);
         std::ptrdiff_t const panel_columns = are_far ? most_panel_columns : thresholds::columns_of_a_panel;
         row_order const of_far = columns <= panel_columns ? row_order::streams_apart : row_order::streams;
-        bool const are_crowded = may_be_near && walk::are_crowded(a, rows);
+        bool const are_crowded = may_be_near && walk::are_crowded(a, rows, columns);
         auto const fold_panel = [&](arguments const& panel, std::ptrdiff_t n) {
             fold_halves(panel, 0, rows, n, are_far ? of_far : order_of_near(n, are_crowded));
         };
@@ -61,9 +61,8 @@ private:
     /// crowd a set of L1.
     static constexpr bool may_be_near = walk::is_light() && matrices.size > 0;
     static constexpr row_order order_of_near(std::ptrdiff_t columns, bool are_crowded) {
-        return may_be_near && (matrices.size > 1 || are_crowded) && columns >= thresholds::least_columns_of_streams
-                   ? row_order::streams
-                   : row_order::pieces;
+        bool const are_several = matrices.size > 1 && columns >= thresholds::least_columns_of_streams;
+        return may_be_near && (are_several || are_crowded) ? row_order::streams : row_order::pieces;
     }
     static constexpr std::ptrdiff_t most_panel_columns =
         walk::may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;

@@ -103,7 +103,7 @@ private:
     /// Whether rows are streams: many columns, of more than L2 has, or of more than L1 where a few more loads cost
     /// little or rows crowd a set of it.
     static CALQUE_INLINE bool are_streams(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        if (walk::gains_from_streams_apart(rows, columns)) {
+        if (walk::gains_from_streams_apart(rows, columns) || walk::are_crowded(a, rows, columns)) {
             return true;
         }
         if (columns <
@@ -112,8 +112,7 @@ private:
         }
         bool const are_cheap = may_be_in_lines || (simd::register_count == 32 && Group::leaf_count == matrices.size);
         return rows * columns >= thresholds::prefetched_elements ||
-               (are_cheap && bytes_of(rows, columns) >= thresholds::least_bytes_of_streams) ||
-               walk::are_crowded(a, rows);
+               (are_cheap && bytes_of(rows, columns) >= thresholds::least_bytes_of_streams);
     }
 
     /// Whether such rows are folded by longer panels.

@@ -481,23 +481,25 @@ inline constexpr std::ptrdiff_t least_rows_that_crowd_a_set_of_16_registers = 10
 /// walk along so many rows at once, of all matrices together, by panels of so many bytes of totals, and halve so many
 /// rows. Measured without: 1.05 for 1000x1000 and 500x2000, 1.14 for 4000x4000; by panels of 2 KiB it takes 1.07. With
 /// 8 rows at once 1.07 to 1.1, but 0.9 for 4000x4000. With AVX-512, of matrices alone, they do from so many bytes on,
-/// and where rows crowd a set of L1, in any case. Measured without, an AMD Zen 5, 8 to 1000 rows of 256 to 4096
-/// columns: sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an element at times instead of
-/// 0.03, to 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024 and 4096 columns 1.2 to 2,
-/// with AVX2, too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8. Without AVX-512 streams are rows that
-/// stand apart, if a panel has all of a row: each is read on into the next row, so that a processor looks ahead in as
-/// many places all the time; and streams are more and of fewer columns then. Measured as with AVX-512, an AMD Zen 3,
-/// sums, maxima and sums of squares of 3 to 30 million: 64 to 500 columns 1.7 to 2.9, 1000 and 1500 1.3 to 1.6, in
-/// double 1.1 to 1.25; 48 columns 1.1 to 1.8, 32 0.9 to 1.3; 1 million 1.0 to 1.4, in double 1.1 to 2.5. With four
-/// streams 1.0 to 1.1. Where lines that are crossed take longer (simd::waits_for_lines_that_are_crossed) streams are
-/// read in whole lines, unless all begin with one, and there are streams of fewer columns, beside rows that all have,
-/// too. Measured across lines, an Intel Xeon (L2 of 2 MiB), in L2: sums, maxima, means of squares, sums of products of
-/// 256 to 10,000 columns 1.35 to 1.7, of 129 to 200 columns 1.0 to 1.3, in double alike; of |x - row|^2 1.2 to 1.6;
-/// behind L2 1.0 to 1.05. Where all rows begin with lines, streams of so few columns and beside such rows take 0.9
-/// to 1.05 of pieces, 12 rows 1.13.
+/// and where rows crowd a set of L1, so many columns of them in any case (64 rows of a view, 1023 to 1025 apart, an AMD
+/// Zen 3: by pieces 64 to 250 columns 1.3 to 2.5, 48 columns 0.85 to 1.6, 33 0.8). Measured without, an AMD Zen 5, 8 to
+/// 1000 rows of 256 to 4096 columns: sums, maxima and means of squares 1.1 on average (0.7, where it has 0.02 ns an
+/// element at times instead of 0.03, to 1.5), of two matrices 1.1 to 1.15 (0.8 to 2.2), of three 1.2 (0.7 to 3); 1024
+/// and 4096 columns 1.2 to 2, with AVX2, too; but of |x - row| 0.7 to 0.9, with AVX2 0.9, and from L1 0.8. Without
+/// AVX-512 streams are rows that stand apart, if a panel has all of a row: each is read on into the next row, so that a
+/// processor looks ahead in as many places all the time; and streams are more and of fewer columns then. Measured as
+/// with AVX-512, an AMD Zen 3, sums, maxima and sums of squares of 3 to 30 million: 64 to 500 columns 1.7 to 2.9, 1000
+/// and 1500 1.3 to 1.6, in double 1.1 to 1.25; 48 columns 1.1 to 1.8, 32 0.9 to 1.3; 1 million 1.0 to 1.4, in
+/// double 1.1 to 2.5. With four streams 1.0 to 1.1. Where lines that are crossed take longer
+/// (simd::waits_for_lines_that_are_crossed) streams are read in whole lines, unless all begin with one, and there are
+/// streams of fewer columns, beside rows that all have, too. Measured across lines, an Intel Xeon (L2 of 2 MiB), in L2:
+/// sums, maxima, means of squares, sums of products of 256 to 10,000 columns 1.35 to 1.7, of 129 to 200 columns 1.0
+/// to 1.3, in double alike; of |x - row|^2 1.2 to 1.6; behind L2 1.0 to 1.05. Where all rows begin with lines, streams
+/// of so few columns and beside such rows take 0.9 to 1.05 of pieces, 12 rows 1.13.
 inline constexpr int streams_at_once = 4;
 inline constexpr int streams_at_once_of_16_registers = 8;
 inline constexpr std::ptrdiff_t least_columns_of_streams = 256;
+inline constexpr std::ptrdiff_t least_columns_of_crowded_streams = 64;
 inline constexpr std::ptrdiff_t least_columns_of_streams_in_lines = 128;
 inline constexpr std::ptrdiff_t least_columns_of_streams_apart = 48;
 inline constexpr std::ptrdiff_t bytes_of_a_panel_of_streams = 8 * kibibytes;
