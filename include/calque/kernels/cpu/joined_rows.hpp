@@ -93,11 +93,16 @@ constexpr std::ptrdiff_t count_joined(std::ptrdiff_t rows, std::ptrdiff_t column
     return (rows >> std::countr_zero(static_cast<std::size_t>(at_once))) - lacks_some;
 }
 
-/// The first `bytes` bytes from `from`, again and again until there are `all`.
+/// The first `bytes` bytes from `from`, again and again until there are `all`: a few of them at a time.
 inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std::size_t all) {
+    std::size_t at_once = bytes;
+    while (at_once < all && 2 * at_once <= thresholds::most_repeated_bytes_at_once) {
+        at_once *= 2;
+    }
     std::memcpy(to, from, bytes);
-    for (std::size_t made = bytes; made < all; made *= 2) {
-        std::memcpy(to + made, to, std::min(made, all - made));
+    for (std::size_t made = bytes, next = 0; made < all; made += next) {
+        next = std::min({made, at_once, all - made});
+        std::memcpy(to + made, to, next);
     }
 }
 
