@@ -276,9 +276,9 @@ inline constexpr std::ptrdiff_t least_rows_joined = 32;
 inline constexpr std::ptrdiff_t most_columns_joined = 512;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 24 * kibibytes;
-/// What is repeated is copied so many bytes at a time at most: what is longer glibc copies by `rep movsb`, which is slow
-/// where the copy begins a few bytes past a multiple of 4 KiB behind its source. Measured with copies that double, an
-/// AMD Zen 3: 127 rows of 257 floats plus a row 1.6, of others 1.0.
+/// What is repeated is copied so many bytes at a time at most: what is longer glibc copies by `rep movsb`, which is
+/// slow where the copy begins a few bytes past a multiple of 4 KiB behind its source. Measured with copies that double,
+/// an AMD Zen 3: 127 rows of 257 floats plus a row 1.6, of others 1.0.
 inline constexpr std::size_t most_repeated_bytes_at_once = 2048;
 inline constexpr std::ptrdiff_t least_elements_of_aligned_joined_rows = 1024;
 
