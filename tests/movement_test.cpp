@@ -160,4 +160,20 @@ TEST_CASE("runs of bytes from and to everywhere in a line, as registers and as m
         }
     }
     calque::kernels::copy_bytes(nullptr, nullptr, 0);
+    // Places a few bytes behind a multiple of 4 KiB from the source, in one array: how far apart two of them are,
+    // nobody knows.
+    constexpr std::size_t bytes = 40'003, apart = 45'056;
+    for (std::size_t past : {0u, 1u, 16u, 63u, 64u}) {
+        CAPTURE(past);
+        std::vector<std::byte> both(apart + past + bytes + 1);
+        for (std::size_t i = 0; i < bytes; ++i) {
+            both[i] = static_cast<std::byte>(i * 37 + i / 251);
+        }
+        std::vector<std::byte> expected = both;
+        for (std::size_t i = 0; i < bytes; ++i) {
+            expected[apart + past + i] = both[i];
+        }
+        calque::kernels::copy_bytes(both.data() + apart + past, both.data(), bytes);
+        CHECK(both == expected);
+    }
 }

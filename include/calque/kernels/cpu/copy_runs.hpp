@@ -69,13 +69,21 @@ CALQUE_NOINLINE std::ptrdiff_t pack_short_runs(std::byte* to, std::byte const* f
     return r;
 }
 
+/// Whether a run is copied to a little behind a multiple of 4 KiB from where it is.
+inline bool is_slow_for_memcpy(std::byte const* to, std::byte const* from) {
+    auto const apart = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
+    std::size_t const past = apart % thresholds::bytes_that_memcpy_counts_by;
+    return past > 0 && past < thresholds::bytes_past_that_are_slow_for_memcpy;
+}
+
 } // namespace detail
 
 /// Copies a run that does not overlap the place it is copied to; none, from or to nowhere, is right.
 inline void copy_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
     constexpr std::ptrdiff_t chunk = sizeof(simd::reg<float>);
     auto const n = static_cast<std::ptrdiff_t>(bytes);
-    if (n >= thresholds::least_bytes_in_registers && n <= thresholds::most_bytes_in_registers) {
+    if (n >= thresholds::least_bytes_in_registers &&
+        (n <= thresholds::most_bytes_in_registers || detail::is_slow_for_memcpy(to, from))) {
         detail::chunk<chunk>::copy(to, from);
         auto const into_chunk = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) % chunk);
         std::ptrdiff_t const aligned = chunk - into_chunk;
