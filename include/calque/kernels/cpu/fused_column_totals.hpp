@@ -61,8 +61,8 @@ private:
     /// crowd a set of L1.
     static constexpr bool may_be_near = walk::is_light() && matrices.size > 0;
     static constexpr row_order order_of_near(std::ptrdiff_t columns, bool are_crowded) {
-        bool const are_several = matrices.size > 1 && columns >= thresholds::least_columns_of_streams;
-        return may_be_near && (are_several || are_crowded) ? row_order::streams : row_order::pieces;
+        bool const are_several = may_be_near && matrices.size > 1 && columns >= thresholds::least_columns_of_streams;
+        return are_several || are_crowded ? row_order::streams : row_order::pieces;
     }
     static constexpr std::ptrdiff_t most_panel_columns =
         walk::may_be_apart ? thresholds::columns_of_a_far_panel : thresholds::columns_of_a_panel;

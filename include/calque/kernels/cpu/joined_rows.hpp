@@ -3,6 +3,7 @@
 // what each has once is in the lanes of a register.
 #pragma once
 
+#include <calque/kernels/cpu/copy_runs.hpp>
 #include <calque/kernels/cpu/pack_lines.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace calque {
 inline namespace v0 {
@@ -93,16 +93,11 @@ constexpr std::ptrdiff_t count_joined(std::ptrdiff_t rows, std::ptrdiff_t column
     return (rows >> std::countr_zero(static_cast<std::size_t>(at_once))) - lacks_some;
 }
 
-/// The first `bytes` bytes from `from`, again and again until there are `all`: a few of them at a time.
+/// The first `bytes` bytes from `from`, again and again until there are `all`.
 inline void repeat_bytes(void const* from, std::size_t bytes, std::byte* to, std::size_t all) {
-    std::size_t at_once = bytes;
-    while (at_once < all && 2 * at_once <= thresholds::most_repeated_bytes_at_once) {
-        at_once *= 2;
-    }
-    std::memcpy(to, from, bytes);
-    for (std::size_t made = bytes, next = 0; made < all; made += next) {
-        next = std::min({made, at_once, all - made});
-        std::memcpy(to + made, to, next);
+    copy_bytes(to, static_cast<std::byte const*>(from), bytes);
+    for (std::size_t made = bytes; made < all; made *= 2) {
+        copy_bytes(to + made, to, std::min(made, all - made));
     }
 }
 

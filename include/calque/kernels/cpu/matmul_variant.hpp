@@ -146,7 +146,7 @@ private:
     /// a cache line.
     static constexpr bool are_in_few_sets_of_l1(std::ptrdiff_t stride) {
         return matmul_tile_rows(matmul_tile_vectors) > thresholds::most_rows_in_one_set &&
-               stride * static_cast<std::ptrdiff_t>(sizeof(T)) % thresholds::bytes_between_rows_in_one_set == 0;
+               are_in_one_set(stride * static_cast<std::ptrdiff_t>(sizeof(T)), 0);
     }
 };
 

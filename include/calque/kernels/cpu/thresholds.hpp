@@ -276,10 +276,6 @@ inline constexpr std::ptrdiff_t least_rows_joined = 32;
 inline constexpr std::ptrdiff_t most_columns_joined = 512;
 inline constexpr std::ptrdiff_t columns_of_joined_rows = 256;
 inline constexpr std::ptrdiff_t bytes_of_repeated_rows = 24 * kibibytes;
-/// What is repeated is copied so many bytes at a time at most: what is longer glibc copies by `rep movsb`, which is
-/// slow where the copy begins a few bytes past a multiple of 4 KiB behind its source. Measured with copies that double,
-/// an AMD Zen 3: 127 rows of 257 floats plus a row 1.6, of others 1.0.
-inline constexpr std::size_t most_repeated_bytes_at_once = 2048;
 inline constexpr std::ptrdiff_t least_elements_of_aligned_joined_rows = 1024;
 
 /// The same where something has one element a row: from so many rows for each column on, since each call makes the
@@ -785,7 +781,7 @@ inline constexpr std::ptrdiff_t most_bytes_of_panels = 3072 * kibibytes;
 /// 784 x 128 0.87 and 1.4 (32 bytes behind a line 1.33), 64 x 512 by 512 x 128 0.92 and 1.2 (1.26), 100 x 600 by
 /// 600 x 128 0.91 and 1.36 (1.3), 64 x 256 by 256 x 256 0.9 and 1.06. (Large arrays that `new` gave begin 16 bytes
 /// behind a line.) Of fewer rows 1 KiB apart 0.75 to 1.1, 512 bytes 0.8 to 1.25. Rows that are nearly such multiples
-/// apart, by no more than so many bytes, and that do not come to be elsewhere because they are many, count as such.
+/// apart count as such: by no more than so many bytes, and all of them together by no more than one of so many parts.
 /// Measured without, 64 x 64 by 64 x n: 1023 1.7, 1025 2.0, 1022 and 1026 1.2 to 1.5, 2047 and 2049 1.7 to 2.0,
 /// 513 1.2; 100 x 100 by 100 x n alike, 32 x 32 by 32 x n 1.1 to 1.5. A whose columns are contiguous, n by n by n x
 /// 512, 1024 and 2048, floats 1.1 to 2.6, doubles 1.4 to 2.4. Smaller ones of rows in one set: 24 x 24 by 24 x 1024,

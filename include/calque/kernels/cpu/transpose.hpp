@@ -219,9 +219,16 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
     }
 }
 
-} // namespace detail
-
-namespace detail {
+/// Whether rows crowd one set of L1, or two, so that it takes less to copy runs of them first.
+constexpr bool gains_from_blocks(std::ptrdiff_t rows, std::ptrdiff_t row_bytes) {
+    bool const crowd_one_set = crowd_a_set(rows) && are_in_one_set(row_bytes, 0);
+    bool const crowd_those_beside_it =
+        crowd_a_set(rows) && are_in_one_set(row_bytes, thresholds::bytes_past_one_set_of_blocks);
+    bool const crowd_two_sets =
+        crowd_a_set(rows / 2) && row_bytes % (thresholds::bytes_between_rows_in_one_set / 2) == 0;
+    return crowd_one_set || ((crowd_those_beside_it || crowd_two_sets) &&
+                             rows * row_bytes <= thresholds::most_bytes_of_nearly_crowded_blocks);
+}
 
 /// `copy_transposed` of a few columns of rows that crowd a set of L1: tiles follow each other along the rows.
 template <class T>
@@ -257,29 +264,20 @@ CALQUE_NOINLINE void copy_in_blocks(T const* in, std::ptrdiff_t rows, std::ptrdi
 
 /// Writes element (i, j) of a `rows` x `columns` matrix to (j, i) of `out`, which must not overlap `in`.
 ///
-/// Tiles follow each other down the rows, so that `out` is written in runs. Elements of 4 and 8 bytes go through
-/// registers, others one by one, in blocks whose cache lines are used whole.
+/// Tiles follow each other down the rows, so that `out` is written in runs, unless the rows put each other out of L1
+/// meanwhile. Elements of 4 and 8 bytes go through registers, others one by one, in blocks whose cache lines are used
+/// whole.
 template <cut_tiles Cut = cut_tiles::alike, class T>
 void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
                      std::ptrdiff_t out_stride) {
     if constexpr (detail::has_tiles<T>) {
-        constexpr std::ptrdiff_t in_one_set = thresholds::bytes_between_rows_in_one_set;
         std::ptrdiff_t const row_bytes = in_stride * static_cast<std::ptrdiff_t>(sizeof(T));
-        bool const are_crowded = crowd_a_set(rows) && row_bytes % in_one_set == 0;
-        if (columns <= thresholds::most_columns_of_a_transposed_strip) {
-            if (are_crowded && sizeof(T) == sizeof(float)) {
-                detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
-                return;
-            }
-        } else {
-            bool const are_nearly =
-                crowd_a_set(rows) && are_in_one_set(row_bytes, thresholds::bytes_past_one_set_of_blocks);
-            bool const crowd_two_sets = crowd_a_set(rows / 2) && row_bytes % (in_one_set / 2) == 0;
-            bool const are_near_by = rows * row_bytes <= thresholds::most_bytes_of_nearly_crowded_blocks;
-            if (are_crowded || (are_near_by && (are_nearly || crowd_two_sets))) {
-                detail::copy_in_blocks(in, rows, columns, in_stride, out, out_stride);
-                return;
-            }
+        bool const is_strip = columns <= thresholds::most_columns_of_a_transposed_strip;
+        if (!is_strip && detail::gains_from_blocks(rows, row_bytes)) {
+            return detail::copy_in_blocks(in, rows, columns, in_stride, out, out_stride);
+        }
+        if (is_strip && sizeof(T) == sizeof(float) && crowd_a_set(rows) && are_in_one_set(row_bytes, 0)) {
+            return detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
         }
     }
     detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
