@@ -3,39 +3,33 @@
 #pragma once
 
 #include <calque/kernels/cpu/loaded_once.hpp>
-#include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/kernels/cpu/rolled.hpp>
-#include <calque/kernels/cpu/row_phase.hpp>
-#include <calque/kernels/cpu/row_places.hpp>
-#include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_block.hpp>
 #include <calque/kernels/cpu/row_search.hpp>
-#include <calque/kernels/cpu/spaced.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
 namespace calque {
 inline namespace v0 {
 namespace kernels {
-
-/// Whether leaves that vary along the columns for all that the compiler knows may have one element a row, or one for
-/// each of the rows that are joined to one. (Which do is in `fused_arguments::broadcast_leaves`.)
-enum class broadcast : std::uint8_t { none, rows, joined_rows };
-
-/// Runs a row program with lanes along the columns. `Apart`: how many elements the columns of those leaves stand apart
-/// of which `spaced_arguments` say so. `PastCaches`: results are stored past the caches, where that is possible.
+/// Runs a row program with lanes along the columns. `Broadcast`, `Apart`, `PastCaches`: as for `row_block`.
 template <class Group, broadcast Broadcast = broadcast::none, int Apart = 1, bool PastCaches = false>
-class fused_rows {
+class fused_rows : row_block<Group, Broadcast, Apart, PastCaches> {
+    using base = row_block<Group, Broadcast, Apart, PastCaches>;
+    using base::columns_;
+    using base::finish_row;
+    using base::lanes_of;
+    using base::row_;
+    using base::scratch_bytes_of_a_row;
+    using typename base::kept_lanes;
+    using typename base::row_registers;
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
-    static constexpr bool Broadcasts = Broadcast != broadcast::none;
     static constexpr bool is_spaced = Apart != 1;
     template <int Phase>
-    using phase = row_phase<Group, Phase, Broadcasts, is_spaced>;
+    using phase = typename base::template phase<Phase>;
 
 public:
-    using arguments = std::conditional_t<is_spaced, spaced_arguments<Group::leaf_count, Group::result_count>,
-                                         std::conditional_t<Broadcast == broadcast::joined_rows,
-                                                            joined_arguments<Group::leaf_count, Group::result_count>,
-                                                            fused_arguments<Group::leaf_count, Group::result_count>>>;
+    using arguments = typename base::arguments;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -50,11 +44,11 @@ public:
         arguments row = a; // for all that a compiler knows, a store could change what it has by reference
         if constexpr (OneRow) {
             fused_rows kernel(1, columns, columns);
-            kernel.template compute_row_values<0, false>(row);
+            kernel.base::template compute_row_values<0, false>(row);
             kernel.template run_row<true, false>(row, typename program::phases{});
         } else {
             fused_rows kernel(rows, columns, end_of_overlapping_blocks(a, columns));
-            kernel.template compute_row_values<0, false>(row);
+            kernel.base::template compute_row_values<0, false>(row);
             move_to_row<Group>(row, first);
             if constexpr (takes_turns) {
                 std::ptrdiff_t const turns = rows_in_turn(columns);
@@ -83,17 +77,6 @@ public:
     }
 
 private:
-    using row_registers = step_registers<Group, 1>;
-
-    static constexpr std::size_t row_bytes(std::ptrdiff_t columns) {
-        constexpr std::size_t widest = 4 * simd::width * sizeof(double); // a whole pack may be stored at the end
-        return (static_cast<std::size_t>(columns) * sizeof(double) + widest + 63) / 64 * 64;
-    }
-
-    static constexpr std::size_t scratch_bytes_of_a_row(std::ptrdiff_t columns) {
-        return static_cast<std::size_t>(plan.scratch_rows) * row_bytes(columns);
-    }
-
     static constexpr bool takes_turns = plan.takes_turns();
 
     /// How many rows take turns with each phase: as many as L1 holds with what they read and write.
@@ -116,7 +99,7 @@ private:
     }();
 
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping)
-        : columns_(columns), elements_(rows * columns),
+        : base(columns), elements_(rows * columns),
           waits_for_memory_(rows * columns >= phase<0>::prefetched_elements(columns)),
           is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
           end_of_overlapping_blocks_(end_of_overlapping) {}
@@ -161,54 +144,6 @@ private:
         }
     }
 
-    /// Computes and stores what a row has once in the end.
-    CALQUE_INLINE void finish_row(arguments const& row) {
-        compute_row_values<plan.count, true>(row);
-        unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::row_results.at[k];
-            using T = step_element<Group, step>;
-            // Not a masked store, which overlaps that of the next row.
-            *static_cast<T*>(row.results[step_v<Group, step>.result]) =
-                simd::first_element(column_input<step>(row_, row_));
-        });
-    }
-
-    /// Where a row lies in the array that a step loads.
-    template <int I>
-    static CALQUE_INLINE auto const* array_of(arguments const& row) {
-        return static_cast<step_element<Group, I> const*>(row.leaves[step_v<Group, I>.leaf]);
-    }
-
-    /// Where a row lies in the first array that a phase stores to, as a result.
-    template <int Phase>
-    static CALQUE_INLINE auto const* first_result(arguments const& row) {
-        constexpr int stored = program::template stores<Phase>.at[0];
-        return static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
-    }
-
-    // ---- values that a row has once
-
-    template <int Phase, bool PerRow>
-    CALQUE_INLINE void compute_row_values(arguments const& row) {
-        unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template row_values<Phase, PerRow>.at[k];
-            row_.template at<step>() = load_or_compute_row_value<step>(row);
-        });
-    }
-
-    template <int I>
-    CALQUE_INLINE auto load_or_compute_row_value(arguments const& row) {
-        constexpr graph::step s = step_v<Group, I>;
-        if constexpr (s.leaf >= 0) {
-            return simd::pack<step_element<Group, I>, 1>(*array_of<I>(row));
-        } else if constexpr (s.index >= 0) {
-            using T = step_element<Group, I>;
-            return simd::pack<T, 1>(generate_step<I, simd::pack<T, 1>>(row.indices[s.index], row_).r[0][0]);
-        } else {
-            return apply_uniform_step<I>(row_);
-        }
-    }
-
     // ---- one walk along a row
 
     /// Asks for what the block will read that stands behind the one at column `j` by the distance for it.
@@ -217,7 +152,7 @@ private:
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             if constexpr (step_v<Group, step>.leaf >= 0) {
-                simd::prefetch<U * simd::width>(array_of<step>(row) + j, thresholds::prefetched_bytes);
+                simd::prefetch<U * simd::width>(base::template array_of<step>(row) + j, thresholds::prefetched_bytes);
             }
         });
     }
@@ -238,7 +173,7 @@ private:
             constexpr int step = program::template reads<0>.at[k];
             if constexpr (constexpr graph::step s = step_v<Group, step>; s.leaf >= 0 && s.varies_along_rows) {
                 constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(s.type));
-                simd::prefetch<U * simd::width>(array_of<step>(row) + j, ahead * row.leaf_row_strides[s.leaf] * bytes);
+                simd::prefetch<U * simd::width>(base::template array_of<step>(row) + j, ahead * row.leaf_row_strides[s.leaf] * bytes);
             }
         });
     }
@@ -269,7 +204,7 @@ private:
         std::ptrdiff_t into_lines = 0;
         bool is_rewritten = false;
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            auto const* const array = array_of<program::template reads<Phase>.at[k]>(row);
+            auto const* const array = base::template array_of<program::template reads<Phase>.at[k]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array + j);
             into_lines |= into_line;
             is_rewritten |= into_line != 0 && is_written<Phase>(row, array);
@@ -285,12 +220,12 @@ private:
         row_lines<OtherLeaf> lines{row, {}};
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
-            lines.offsets[step_v<Group, step>.leaf] = simd::line_offset(array_of<step>(row) + j);
+            lines.offsets[step_v<Group, step>.leaf] = simd::line_offset(base::template array_of<step>(row) + j);
         });
         constexpr std::ptrdiff_t block = U * simd::width;
         CALQUE_ROLLED
         for (; j + block <= end; j += block) {
-            run_block<Phase, false>(wide, lines, j, 0);
+            base::template run_block<Phase, false>(wide, lines, j, 0);
         }
         return j;
     }
@@ -300,7 +235,7 @@ private:
     /// ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
-        int const first = -static_cast<int>(simd::place_in_line(first_result<Phase>(row))) & (simd::width - 1);
+        int const first = -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (simd::width - 1);
         bool in_lines = false;
         if constexpr (phase<Phase>::may_gain_from_lines) {
             in_lines = phase<Phase>::gains_from_lines(columns_) && begins_in_lines<Phase>(row, first);
@@ -310,7 +245,7 @@ private:
         step_registers<Group, 1> narrow;
         std::ptrdiff_t j = 0;
         for (int n = first == 0 ? simd::width : first; j < begin; j += n, n = simd::width) {
-            run_block<Phase, true>(narrow, row, j, n);
+            base::template run_block<Phase, true>(narrow, row, j, n);
         }
         if constexpr (phase<Phase>::may_gain_from_lines) {
             if (in_lines) {
@@ -338,7 +273,7 @@ private:
         if constexpr (plan.stored_in[stored] != Phase) {
             return 0;
         } else {
-            return simd::count_unaligned(first_result<Phase>(row));
+            return simd::count_unaligned(base::template first_result<Phase>(row));
         }
     }
 
@@ -348,7 +283,7 @@ private:
         int const unaligned = count_unaligned<Phase>(row);
         if (unaligned != 0) {
             step_registers<Group, 1> narrow;
-            run_block<Phase, true>(narrow, row, 0, unaligned);
+            base::template run_block<Phase, true>(narrow, row, 0, unaligned);
         }
         return unaligned;
     }
@@ -358,7 +293,7 @@ private:
     static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
         std::ptrdiff_t into_lines = 0;
         unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            into_lines |= simd::place_in_line(array_of<program::template reads<Phase>.at[k]>(row) + j);
+            into_lines |= simd::place_in_line(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
         });
         return into_lines == 0;
     }
@@ -401,7 +336,7 @@ private:
         std::ptrdiff_t const first = simd::width - into_line;
         step_registers<Group, 1> narrow;
         program::template start_reductions<Phase>(narrow);
-        run_block<Phase, true>(narrow, row, 0, static_cast<int>(first));
+        base::template run_block<Phase, true>(narrow, row, 0, static_cast<int>(first));
         program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             simd::put_last_group(accumulators.template at<step>(),
                                  simd::rotate_left(narrow.template at<step>(), first));
@@ -415,9 +350,9 @@ private:
         }
         CALQUE_ROLLED
         for (; j + block <= end; j += block) {
-            run_block<Phase, false>(accumulators, row, j, 0);
+            base::template run_block<Phase, false>(accumulators, row, j, 0);
         }
-        run_block<Phase, true, kept_lanes::first_of_last_group>(accumulators, row, j, static_cast<int>(end - j));
+        base::template run_block<Phase, true, kept_lanes::first_of_last_group>(accumulators, row, j, static_cast<int>(end - j));
         program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             auto& total = accumulators.template at<step>();
             total = simd::rotate_right(total, first);
@@ -436,14 +371,14 @@ private:
         for (;;) {
             CALQUE_ROLLED
             for (; j < end; j += simd::width) {
-                run_block<Phase, true>(narrow, row, j, lanes_of(end - j, simd::width));
+                base::template run_block<Phase, true>(narrow, row, j, lanes_of(end - j, simd::width));
             }
             if (end == columns_) {
                 return;
             }
             CALQUE_ROLLED
             for (j = end; j + block <= columns_; j += block) {
-                run_block<Phase, false>(wide, row, j, 0);
+                base::template run_block<Phase, false>(wide, row, j, 0);
             }
             end = columns_;
         }
@@ -460,7 +395,7 @@ private:
         for (std::ptrdiff_t end = columns_before_past_caches<Phase, OneRow>(row);; end = columns_) {
             for (int n; j < end; j += n) {
                 n = lanes_of(end - j, simd::width);
-                run_block<Phase, true>(narrow, row, j, n);
+                base::template run_block<Phase, true>(narrow, row, j, n);
             }
             if (j == columns_) {
                 return;
@@ -474,7 +409,7 @@ private:
                 if constexpr (!OneRow && phase<Phase>::prefetches_rows) {
                     prefetch_row<1>(row, j, ahead);
                 }
-                run_block<Phase, false>(narrow, row, j, 0);
+                base::template run_block<Phase, false>(narrow, row, j, 0);
             }
         }
     }
@@ -484,7 +419,7 @@ private:
     static CALQUE_INLINE int columns_before_past_caches(arguments const& row) {
         if constexpr (phase<Phase>::template stores_parts<OneRow>) {
             constexpr int elements_of_a_line = phase<Phase>::groups_of_a_line * simd::width;
-            return -static_cast<int>(simd::place_in_line(first_result<Phase>(row))) & (elements_of_a_line - 1);
+            return -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (elements_of_a_line - 1);
         } else {
             return count_unaligned<Phase>(row);
         }
@@ -511,7 +446,7 @@ private:
             unroll_steps<0, program::template reads<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
                 constexpr int step = program::template reads<0>.at[k];
                 if constexpr (step_v<Group, step>.leaf >= 0) {
-                    is_rewritten |= is_written<0>(row, array_of<step>(row));
+                    is_rewritten |= is_written<0>(row, base::template array_of<step>(row));
                 }
             });
             std::ptrdiff_t const left = columns & (block - 1);
@@ -529,7 +464,7 @@ private:
         for (;;) {
             CALQUE_ROLLED
             for (; j < end; j += block) {
-                run_block<Phase, false>(wide, row, j, 0);
+                base::template run_block<Phase, false>(wide, row, j, 0);
             }
             if (end == end_of_overlapping_blocks_) {
                 return;
@@ -550,7 +485,7 @@ private:
         for (std::ptrdiff_t const end_of_first = j + part; j < end_of_first; j += block) {
             CALQUE_ROLLED
             for (std::ptrdiff_t k = 0; k < parts; ++k) {
-                run_block<Phase, false>(wide, row, j + k * part, 0);
+                base::template run_block<Phase, false>(wide, row, j + k * part, 0);
             }
         }
         return j + (parts - 1) * part;
@@ -598,7 +533,7 @@ private:
             }
         }
         if constexpr (phase<Phase>::template reduces_lines<OneRow>) {
-            auto const* const array = array_of<program::template reads<Phase>.at[0]>(row);
+            auto const* const array = base::template array_of<program::template reads<Phase>.at[0]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array) % simd::width; // of a register of them
             if (gains_from_reducing_lines<Phase, OneRow>(row, into_line)) {
                 return reduce_lines<Phase>(wide, row, into_line);
@@ -623,7 +558,7 @@ private:
                 CALQUE_ROLLED
                 for (std::ptrdiff_t j = begin; j < end; j += block) {
                     prefetch_block<Phase, U>(row, j);
-                    run_block<Phase, false>(wide, row, j, 0);
+                    base::template run_block<Phase, false>(wide, row, j, 0);
                 }
                 return begin;
             }
@@ -637,14 +572,14 @@ private:
                 CALQUE_ROLLED
                 for (std::ptrdiff_t j = first; j < end; j += block) {
                     prefetch_row<U>(row, j, ahead);
-                    run_block<Phase, false>(wide, row, j, 0);
+                    base::template run_block<Phase, false>(wide, row, j, 0);
                 }
                 return begin;
             }
         }
         CALQUE_ROLLED
         for (std::ptrdiff_t j = first; j < end; j += block) {
-            run_block<Phase, false>(wide, row, j, 0);
+            base::template run_block<Phase, false>(wide, row, j, 0);
         }
         return begin;
     }
@@ -726,7 +661,7 @@ private:
     template <int Phase, int Condition, bool Masked, int U>
     CALQUE_INLINE simd::pack<bool, U> compute_sought(arguments const& row, std::ptrdiff_t j, int n) {
         step_registers<Group, U> column; // for totals, too, of which there are none
-        compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
+        base::template compute_block<Phase, Masked, kept_lanes::none>(column, column, row, j, n);
         if constexpr (search_of<Phase>.wanted) {
             return column.template at<Condition>();
         } else {
@@ -739,7 +674,7 @@ private:
     CALQUE_INLINE auto element_at(arguments const& row, [[maybe_unused]] std::ptrdiff_t column) {
         constexpr graph::step s = step_v<Group, I>;
         if constexpr (s.leaf >= 0) {
-            return array_of<I>(row)[column];
+            return base::template array_of<I>(row)[column];
         } else if constexpr (s.index >= 0) {
             return static_cast<step_element<Group, I>>(row.indices[s.index] + column);
         } else {
@@ -751,8 +686,8 @@ private:
     CALQUE_INLINE void run_phase(arguments const& row) {
         constexpr int U = phase<Phase>::groups;
         constexpr std::ptrdiff_t block = U * simd::width;
-        compute_row_values<Phase, true>(row);
-        load_broadcast_elements<Phase>(row);
+        base::template compute_row_values<Phase, true>(row);
+        base::template load_broadcast_elements<Phase>(row);
         if constexpr (PastCaches && stores_past_caches<Group, Phase>) {
             store_past_caches<Phase, OneRow>(row);
             return;
@@ -766,9 +701,9 @@ private:
             program::template start_reductions<Phase>(wide);
             CALQUE_ROLLED
             for (std::ptrdiff_t j = 0; j < columns_; j += block) {
-                run_block<Phase, true>(wide, row, j, lanes_of(columns_ - j, block));
+                base::template run_block<Phase, true>(wide, row, j, lanes_of(columns_ - j, block));
             }
-            finish_reductions<Phase>(wide);
+            base::template finish_reductions<Phase>(wide);
         } else if constexpr (OneRow && phase<Phase>::stores_aligned) {
             run_aligned<Phase>(wide, row);
         } else {
@@ -790,11 +725,11 @@ private:
                 if constexpr (U != 1) {
                     CALQUE_ROLLED
                     for (std::ptrdiff_t j = first; j < end; j += simd::width) {
-                        run_block<Phase, false>(narrow, row, j, 0);
+                        base::template run_block<Phase, false>(narrow, row, j, 0);
                     }
                 }
                 if (end < columns_) { // no loop, for which compilers would keep a few addresses more
-                    run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
+                    base::template run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
                 }
             } else {
                 std::ptrdiff_t j = first;
@@ -805,246 +740,27 @@ private:
                     if constexpr (masks_cost) {
                         CALQUE_ROLLED
                         for (; columns_ - j >= pair_width; j += pair_width) {
-                            run_block<Phase, false>(pair, row, j, 0);
+                            base::template run_block<Phase, false>(pair, row, j, 0);
                         }
                     }
                     CALQUE_ROLLED
                     for (; columns_ - j > simd::width; j += pair_width) {
-                        run_block<Phase, true>(pair, row, j, lanes_of(columns_ - j, pair_width));
+                        base::template run_block<Phase, true>(pair, row, j, lanes_of(columns_ - j, pair_width));
                     }
                 }
                 CALQUE_ROLLED
                 for (; j < columns_; j += simd::width) {
-                    run_block<Phase, true>(narrow, row, j, lanes_of(columns_ - j, simd::width));
+                    base::template run_block<Phase, true>(narrow, row, j, lanes_of(columns_ - j, simd::width));
                 }
             }
-            finish_reductions<Phase>(narrow);
+            base::template finish_reductions<Phase>(narrow);
         }
     }
 
-    /// Loads what a row has once of some leaves, though their steps vary along the columns.
-    template <int Phase>
-    CALQUE_INLINE void load_broadcast_elements([[maybe_unused]] arguments const& row) {
-        if constexpr (Broadcasts) {
-            unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = program::template reads<Phase>.at[k];
-                constexpr int leaf = step_v<Group, step>.leaf;
-                if constexpr (leaf >= 0) {
-                    using T = step_element<Group, step>;
-                    simd::pack<T, 1> const none{T()};
-                    row_.template at<step>() = row.has_one_element(leaf) ? load_broadcast_element<step>(row) : none;
-                }
-            });
-        }
-    }
-
-    template <int I>
-    CALQUE_INLINE auto load_broadcast_element(arguments const& row) {
-        using T = step_element<Group, I>;
-        if constexpr (Broadcast == broadcast::joined_rows) {
-            return simd::pack<T, 1>::load(array_of<I>(row), row.rows_in_one);
-        } else {
-            return simd::pack<T, 1>(*array_of<I>(row));
-        }
-    }
-
-    /// The same for the columns from `j` on.
-    template <int Model, int U>
-    CALQUE_INLINE auto broadcast_elements(arguments const& row, int step, [[maybe_unused]] std::ptrdiff_t j) {
-        using T = step_element<Group, Model>;
-        auto& once = row_.template at<Model>(step);
-        if constexpr (Broadcast == broadcast::joined_rows && simd::has_elements_at<T>) {
-            return simd::elements_at<T, U>(once.r[0], row.places, j);
-        } else {
-            return widen<U>(once);
-        }
-    }
-
-    /// How many lanes of a block there are columns for.
-    static CALQUE_INLINE int lanes_of(std::ptrdiff_t columns_left, std::ptrdiff_t block) {
-        return static_cast<int>(columns_left < block ? columns_left : block);
-    }
-
-    /// Which lanes of a block reductions take: `first_of_last_group` if all groups before it are whole.
-    enum class kept_lanes { all, first, first_of_last_group, none };
-
-    /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
-    /// which take the first `n` lanes if they do not keep all.
-    template <int Phase, bool Masked, kept_lanes Kept = Masked ? kept_lanes::first : kept_lanes::all, int U, class Row>
-    CALQUE_INLINE void run_block(step_registers<Group, U>& accumulators, Row const& row, std::ptrdiff_t j, int n) {
-        step_registers<Group, U> column;
-        compute_block<Phase, Masked, Kept>(column, accumulators, row, j, n);
-        store_block<Phase, Masked>(column, row, j, n);
-    }
-
-    /// The values of these columns, and what reductions take of them.
-    template <int Phase, bool Masked, kept_lanes Kept, int U, class Row>
-    CALQUE_INLINE void compute_block(step_registers<Group, U>& column, step_registers<Group, U>& accumulators,
-                                     Row const& row, std::ptrdiff_t j, int n) {
-        constexpr bool is_sorted = U == 4 && phase<Phase>::is_deep;
-        unroll_models<program::template work<Phase, is_sorted>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
-            constexpr graph::step s = step_v<Group, model>;
-            if constexpr (detail::is_reduction(s)) {
-                constexpr int reduced = s.inputs[0];
-                accumulate<model, Kept>(accumulators,
-                                        column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
-            } else if constexpr (plan.loads(model, Phase)) {
-                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
-            } else if constexpr (s.leaf >= 0) {
-                int const leaf = Group::steps()[step].leaf;
-                auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
-                if constexpr (is_spaced && has_spaced_loads(s.type)) {
-                    load_neighbours<Phase, Masked, model>(column, row, step, j, n);
-                } else if constexpr (requires { Row::other_leaf; }) {
-                    if (leaf == Row::other_leaf) {
-                        column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
-                    } else {
-                        column.template at<model>(step) =
-                            simd::load_lines<step_element<Group, model>, U>(from, row.offsets[leaf]);
-                    }
-                } else if constexpr (Broadcasts) {
-                    if (row.has_one_element(leaf)) { // always or never: a branch that is foreseen costs nothing
-                        column.template at<model>(step) = broadcast_elements<model, U>(row, step, j);
-                    } else {
-                        column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
-                    }
-                } else {
-                    column.template at<model>(step) = load_leaf<Phase, Masked, Kept, U>(from, step, n);
-                }
-            } else if constexpr (std::is_same_v<step_op<Group, model>, graph::ops::matmul>) {
-                auto const* const tile = static_cast<step_element<Group, model> const*>(row.tile);
-                column.template at<model>(step) = detail::load<Masked, U>(tile + j, n);
-            } else if constexpr (s.index >= 0) {
-                using V = simd::pack<step_element<Group, model>, U>;
-                std::ptrdiff_t const first = row.indices[Group::steps()[step].index];
-                column.template at<model>(step) = generate_step<model, V>(first + j, row_, step);
-            } else {
-                column.template at<model>(step) = apply_step<model>(column, row_, step);
-            }
-        });
-    }
-
-    /// Stores them, after all loads of the block, so that a result may take the place of an argument.
-    template <int Phase, bool Masked, int U>
-    CALQUE_INLINE void store_block(step_registers<Group, U>& column, arguments const& row, std::ptrdiff_t j, int n) {
-        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template stores<Phase>.at[k];
-            if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
-                detail::store<Masked>(scratch<step>(row, step) + j, column.template at<step>(), n);
-            }
-            if constexpr (plan.stored_in[step] == Phase) {
-                constexpr int r = step_v<Group, step>.result;
-                auto* const to = static_cast<step_element<Group, step>*>(row.results[r]);
-                if constexpr (PastCaches && !Masked && stores_past_caches<Group, Phase>) {
-                    column_input<step>(column, row_).stream(to + j);
-                } else {
-                    detail::store<Masked>(to + j, column_input<step>(column, row_), n);
-                }
-            }
-        });
-    }
-
-    /// What each step of a phase loads if the columns of its leaf stand apart.
-    struct step_reads {
-        spaced_reads at[Group::step_count]{};
-    };
-    template <int Phase>
-    static constexpr step_reads reads_of_steps = [] {
-        step_reads all;
-        bool is_load[Group::step_count]{};
-        auto const& work = program::template work<Phase>;
-        for (int w = 0; w < work.size; ++w) {
-            is_load[work.at[w]] = Group::steps()[work.at[w]].leaf >= 0 && !plan.loads(work.at[w], Phase);
-        }
-        for (int i = 0; i < Group::step_count; ++i) {
-            all.at[i] = is_load[i] ? Group::reads(i, Apart, is_load) : spaced_reads{};
-        }
-        return all;
-    }();
-
-    /// Loads the columns from `j` on for a step like step `Model`, and for all others whose leaves are its neighbours.
-    template <int Phase, bool Masked, int Model, int U>
-    static CALQUE_INLINE void load_neighbours(step_registers<Group, U>& column, arguments const& row, int step,
-                                              std::ptrdiff_t j, int n) {
-        using T = step_element<Group, Model>;
-        spaced_reads const& reads = reads_of_steps<Phase>.at[step];
-        auto const array_of_step = [&](int its) CALQUE_INLINE_LAMBDA {
-            return static_cast<T const*>(row.leaves[Group::steps()[its].leaf]);
-        };
-        if (reads.before < 0) {
-            return; // another step does
-        }
-        if (row.is_spaced(Group::steps()[step].leaf)) { // always or never: a branch that is foreseen costs nothing
-            detail::load_spaced<Apart, Masked, simd::pack<T, U>>(
-                array_of_step(step) - reads.before + Apart * j, n, reads.last(),
-                [&](int i, auto const& all) CALQUE_INLINE_LAMBDA {
-                    simd::unroll<Apart>([&](auto d) CALQUE_INLINE_LAMBDA {
-                        if (reads.steps[d] >= 0) {
-                            column.template at<Model>(reads.steps[d]).r[i] = detail::every<Apart, d>(all);
-                        }
-                    });
-                });
-        } else {
-            simd::unroll<Apart>([&](int d) CALQUE_INLINE_LAMBDA {
-                if (int const its = reads.steps[d]; its >= 0) {
-                    column.template at<Model>(its) = detail::load<Masked, U>(array_of_step(its) + j, n);
-                }
-            });
-        }
-    }
-
-    template <int Phase, bool Masked, kept_lanes Kept, int U, class T>
-    static CALQUE_INLINE simd::pack<T, U> load_leaf(T const* from, int step, int n) {
-        constexpr int whole = Kept == kept_lanes::first_of_last_group ? U - 1 : 0;
-        auto const loaded = detail::load<Masked, U, whole>(from, n);
-        simd::pack<T, U> const kept =
-            phase<Phase>::loads_once && phase<Phase>::uses.of[step] > 1 ? simd::loaded_once(loaded) : loaded;
-        if constexpr (phase<Phase>::looks_for_nan) {
-            return simd::loaded_in_order(kept);
-        } else {
-            return kept;
-        }
-    }
-
-    template <int Model>
-    CALQUE_INLINE auto* scratch(arguments const& row, int step) const {
-        return reinterpret_cast<step_element<Group, Model>*>(
-            row.scratch + static_cast<std::size_t>(plan.scratch[step]) * row_bytes(columns_));
-    }
-
-    // ---- reductions
-
-    template <int Model, kept_lanes Kept, class T, int U>
-    static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
-        if constexpr (Kept == kept_lanes::none) {
-            return;
-        }
-        if constexpr (Kept == kept_lanes::first) {
-            x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
-        } else if constexpr (Kept == kept_lanes::first_of_last_group) {
-            simd::pack<T, 1> const none(program::template identity<Model>);
-            simd::put_last_group(x, simd::keep_first(simd::groups_of<U - 1, 1>(x), none, n - (U - 1) * simd::width));
-        }
-        // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
-        auto& total = accumulators.template at<Model>(step);
-        total = combine_with_totals<step_op<Group, Model>>(x, total);
-    }
-
-    template <int Phase, int U>
-    CALQUE_INLINE void finish_reductions(step_registers<Group, U>& accumulators) {
-        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
-            using T = step_element<Group, step>;
-            row_.template at<step>() =
-                simd::pack<T, 1>(fold_pack<step_op<Group, step>>(accumulators.template at<step>()));
-        });
-    }
-
-    std::ptrdiff_t const columns_;
     std::ptrdiff_t const elements_;
     bool const waits_for_memory_;
     bool const is_behind_l1_;
     std::ptrdiff_t const end_of_overlapping_blocks_;
-    row_registers row_;
 };
 
 } // namespace kernels
