@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/column_kernel.hpp>
+#include <calque/kernels/cpu/fused_pieces.hpp>
 #include <calque/kernels/cpu/matmul.hpp>
 #include <calque/kernels/cpu/matmul_batch.hpp>
 #include <calque/kernels/cpu/matmul_short_rows.hpp>
@@ -104,6 +105,15 @@ public:
     /// For which distances there is a kernel of a group that reads views whose elements stand so far apart, as bits.
     static constexpr unsigned spacings(int k) {
         return Needs.spaced ? spacings_of(Compiled::view(), schedule.view(), schedule.groups[k]) : 0;
+    }
+
+    /// The scratch of a group's kernel for rows in pieces; -1: there is none.
+    static constexpr std::ptrdiff_t scratch_of_pieces(int k, std::ptrdiff_t pieces, std::ptrdiff_t columns) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+            std::ptrdiff_t bytes = -1;
+            (void)((K == k && (bytes = scratch_of_pieces_of<K>(pieces, columns), true)) || ...);
+            return bytes;
+        }(std::make_integer_sequence<int, size.groups>{});
     }
 
     /// Whether a group's kernel over rows stores results that no cache holds past the caches, for these sizes.
@@ -215,6 +225,9 @@ private:
         if constexpr (Needs.broadcasts) {
             input.may_broadcast = &may_broadcast;
         }
+        if constexpr (Needs.pieces) {
+            input.scratch_of_pieces = &scratch_of_pieces;
+        }
         if constexpr (Needs.spaced) {
             input.spacings = &spacings;
         }
@@ -264,6 +277,30 @@ private:
             return {variant, kernel::scratch_bytes(variant, columns)};
         } else {
             return {};
+        }
+    }
+
+    template <int K>
+    static constexpr bool has_kernel_of_pieces() {
+        if constexpr (Needs.pieces && detail::may_be_in_pieces(Compiled::view(), schedule.view(), schedule.groups[K])) {
+            return kernels::has_kernel_of_pieces<group<K>>();
+        } else {
+            return false;
+        }
+    }
+
+    template <int K>
+    using kernel_of_pieces =
+        kernels::fused_pieces<group<K>, detail::may_have_one_element_a_piece(Compiled::view(), schedule.view(),
+                                                                             schedule.groups[K])>;
+
+    template <int K>
+    static constexpr std::ptrdiff_t scratch_of_pieces_of([[maybe_unused]] std::ptrdiff_t pieces,
+                                                         [[maybe_unused]] std::ptrdiff_t columns) {
+        if constexpr (has_kernel_of_pieces<K>()) {
+            return static_cast<std::ptrdiff_t>(kernel_of_pieces<K>::scratch_bytes(pieces, columns));
+        } else {
+            return -1;
         }
     }
 
@@ -493,11 +530,37 @@ private:
     template <int K, class Kernel>
     CALQUE_INLINE void run_kernel(typename Kernel::arguments const& a, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns) const {
+        if constexpr (has_kernel_of_pieces<K>()) {
+            if (plan_.groups[K].variant == kernels::row_variant::in_pieces) [[unlikely]] {
+                run_pieces<K>(a);
+                return;
+            }
+        }
         if constexpr (group<K>::description.kind == graph::group_kind::rows) {
             Kernel::template run<is_one_row<K>()>(plan_.groups[K].variant, a, rows, columns);
         } else {
             Kernel::run(a, rows, columns);
         }
+    }
+
+    template <int K>
+    CALQUE_NOINLINE void run_pieces(typename kernel_of_pieces<K>::arguments a) const {
+        constexpr graph::group const& x = group<K>::description;
+        group_plan const& loops = plan_.groups[K];
+        for (int i = 0; i < x.leaf_count; ++i) {
+            a.leaf_row_strides[i] = plan_.leaves[x.first_leaf + i].row_stride;
+        }
+        for (int i = 0; i < x.result_count; ++i) {
+            a.result_row_strides[i] = plan_.results[x.first_result + i].row_stride;
+        }
+        a.broadcast_leaves = loops.broadcast_leaves;
+        constexpr int axes = plan::outer_axes;
+        int const first = loops.outer_rank;
+        kernel_of_pieces<K>::run(a,
+                                 {loops.rows, loops.piece_rank, plan_.outer_extents + K * axes + first,
+                                  plan_.leaf_outer_strides + x.first_leaf * axes + first,
+                                  plan_.result_outer_strides + x.first_result * axes + first, axes},
+                                 loops.columns);
     }
 
     template <int K, class Kernel>

@@ -41,6 +41,8 @@ struct plan_input {
                                      kernels::matrix_strides b) = nullptr; // `count` products of one size
     bool (*pass_caches)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr; // what no cache holds
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
+    std::ptrdiff_t (*scratch_of_pieces)(int group, std::ptrdiff_t pieces,
+                                        std::ptrdiff_t columns) = nullptr; // -1: no kernel for rows in pieces
     unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
 };
@@ -195,7 +197,8 @@ private:
 
     /// Whether a kernel over rows reads and writes more than caches hold, all at once.
     constexpr bool exceeds_caches(graph::group const& x, group_plan const& plan) const {
-        if (x.kind != graph::group_kind::rows || plan.outer_rank != 0 || plan.part != 0) {
+        bool const is_in_pieces = plan.variant == kernels::row_variant::in_pieces;
+        if (x.kind != graph::group_kind::rows || plan.outer_rank != 0 || plan.part != 0 || is_in_pieces) {
             return false;
         }
         extent_t bytes = 0; // for each point of the space
@@ -326,6 +329,13 @@ private:
                 plan.spaced = find_spaced(k, x, space, axes, steps, units);
             }
         }
+        if constexpr (Needs.pieces) {
+            bool const has_axes = x.kind == graph::group_kind::rows && x.reduced_axes > 1;
+            if (has_axes && !is_empty && plan.broadcast_leaves == 0 && !plan.spaced.any() &&
+                plan_pieces(k, x, space, axes, varies, steps, places)) {
+                return;
+            }
+        }
         if constexpr (Needs.copies) {
             bool const close_gaps =
                 !plan.spaced.any() && axes.may_merge_into_columns && gains_without_gaps(x, space, axes, steps, varies);
@@ -375,14 +385,7 @@ private:
         for (int axis = 0; axis < axes.first_row; ++axis) {
             out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
         }
-        for (int i = first_leaf; i < end_leaf; ++i) {
-            leaf_plan& leaf = out_.leaves[i];
-            leaf.at = places[i - first_leaf];
-            leaf.row_stride = row_stride(out_.values[in_.schedule.leaves[i]], steps[i - first_leaf], space, axes);
-            for (int axis = 0; axis < axes.first_row; ++axis) {
-                out_.leaf_outer_strides[i * out_.outer_axes + axis] = steps[i - first_leaf][axis];
-            }
-        }
+        plan_leaves(first_leaf, space, axes, steps, places);
         plan_results(x, space, axes);
         if constexpr (Needs.products) {
             if (x.kind == graph::group_kind::product) {
@@ -393,6 +396,84 @@ private:
             row_choice const choice = in_.choose_rows(k, plan.rows, plan.columns);
             plan.variant = choice.variant;
             grow_workspace(choice.scratch_bytes);
+        }
+    }
+
+    /// Plans rows piece by piece, if no stride leads through those of some leaf: they are views with gaps, or what they
+    /// have is shared by some axes. False if they are one piece, or better copied, or there is no kernel for pieces.
+    constexpr bool plan_pieces(int k, graph::group const& x, shape const& space, axis_ranges axes,
+                               leaf_buffer<bool> const& varies, leaf_buffer<calque::strides>& steps,
+                               leaf_buffer<location>& places) {
+        int const first_reduced = axes.first_column;
+        axes.first_column = axes.end - 1;
+        while (axes.first_column > first_reduced && space[axes.first_column] == 1) {
+            --axes.first_column;
+        }
+        leaf_buffer<std::int64_t> units(steps.size()); // from column to column
+        leaf_buffer<bool> is_copied(steps.size());     // no kernel reads its columns
+        leaf_buffer<calque::strides> its_steps(steps.size());
+        bool const may_broadcast = detail::may_have_one_element_a_piece(in_.g, in_.schedule, x);
+        std::uint64_t broadcast_leaves = 0;
+        extent_t words = 0; // of a column, that would be copied
+        for (int i = 0; i < steps.size(); ++i) {
+            std::int64_t const step = steps[i][axes.first_column];
+            is_copied[i] = varies[i] && step != 1 && !(step == 0 && may_broadcast);
+            units[i] = varies[i] && (is_copied[i] || step == 1) ? 1 : 0;
+            its_steps[i] = is_copied[i] ? contiguous_strides(space) : steps[i];
+            broadcast_leaves |= std::uint64_t{varies[i] && units[i] == 0} << i;
+            bool const is_in_one_piece =
+                is_copied[i] || suits(steps[i], space, {0, first_reduced, axes.end}, varies[i]);
+            words += is_in_one_piece ? 0 : words_of(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
+        }
+        while (axes.first_column > first_reduced &&
+               may_merge(axes.first_column - 1, axes, space, its_steps, units.begin())) {
+            --axes.first_column;
+        }
+        extent_t const columns = run_size(space, axes.first_column, axes.end);
+        extent_t const pieces = run_size(space, first_reduced, axes.first_column);
+        std::ptrdiff_t const scratch_bytes = in_.scratch_of_pieces(k, pieces, columns);
+        extent_t const of_a_piece = kernels::thresholds::words_of_a_piece +
+                                    kernels::thresholds::words_of_an_instruction * instructions_of_a_group(x);
+        bool const gain = words * (columns - kernels::thresholds::columns_of_a_piece) >= of_a_piece;
+        if (pieces == 1 || !gain || scratch_bytes < 0) {
+            return false;
+        }
+        int const first_copy = copies_.size();
+        for (int i = 0; i < steps.size(); ++i) {
+            if (is_copied[i]) {
+                axis_ranges const whole{0, first_reduced, axes.end};
+                make_suitable(k, x.first_leaf + i, first_copy, space, whole, true, false, steps[i], places[i]);
+            }
+        }
+        axes.first_row = axes.first_column;
+        while (axes.first_row > first_reduced && all_even(steps, space, axes.first_row - 1, axes.first_column)) {
+            --axes.first_row;
+        }
+        for (int axis = 0; axis < axes.first_row; ++axis) {
+            out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
+        }
+        plan_leaves(x.first_leaf, space, axes, steps, places);
+        plan_results(x, space, axes);
+        group_plan& plan = out_.groups[k];
+        plan.rows = run_size(space, axes.first_row, axes.first_column);
+        plan.columns = columns;
+        plan.outer_rank = first_reduced;
+        plan.piece_rank = axes.first_row - first_reduced;
+        plan.broadcast_leaves = broadcast_leaves;
+        plan.variant = kernels::row_variant::in_pieces;
+        grow_workspace(static_cast<std::size_t>(scratch_bytes));
+        return true;
+    }
+
+    constexpr void plan_leaves(int first_leaf, shape const& space, axis_ranges const& axes,
+                               leaf_buffer<calque::strides> const& steps, leaf_buffer<location> const& places) {
+        for (int i = 0; i < steps.size(); ++i) {
+            leaf_plan& leaf = out_.leaves[first_leaf + i];
+            leaf.at = places[i];
+            leaf.row_stride = row_stride(out_.values[in_.schedule.leaves[first_leaf + i]], steps[i], space, axes);
+            for (int axis = 0; axis < axes.first_row; ++axis) {
+                out_.leaf_outer_strides[(first_leaf + i) * out_.outer_axes + axis] = steps[i][axis];
+            }
         }
     }
 
@@ -492,21 +573,35 @@ private:
             (are_joined && rows < thresholds::least_rows_copied_to_join)) {
             return false;
         }
-        graph::step const* const its_steps = in_.schedule.steps + x.first_step;
-        extent_t work = 0; // instructions for a group of lanes
-        bool divides = false;
-        for (int i = 0; i < x.step_count; ++i) {
-            if (its_steps[i].leaf < 0 && its_steps[i].varies_along_columns) {
-                work += kernels::cost_of_step(its_steps, i) * words_of(its_steps[i].type);
-                divides |= graph::info(its_steps[i].op).uses_divider;
-            }
-        }
+        extent_t const work = instructions_of_a_group(x);
+        bool const divides = uses_divider(x);
         extent_t const idle_lanes = -columns & (simd::width - 1);
         extent_t const loop = divides || idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;
         extent_t const end = divides ? 0 : work / thresholds::groups_of_the_end_of_a_row;
         extent_t const of_a_row = loop + end + work * idle_lanes / simd::width;
         return rows * (of_a_row * 100 - copied * thresholds::percent_of_a_copied_word) >
                thresholds::instructions_of_copies * 100;
+    }
+
+    constexpr static bool works_along_columns(graph::step const& s) { return s.leaf < 0 && s.varies_along_columns; }
+
+    /// The instructions of a group of lanes.
+    constexpr extent_t instructions_of_a_group(graph::group const& x) const {
+        graph::step const* const steps = in_.schedule.steps + x.first_step;
+        extent_t work = 0;
+        for (int i = 0; i < x.step_count; ++i) {
+            work += works_along_columns(steps[i]) ? kernels::cost_of_step(steps, i) * words_of(steps[i].type) : 0;
+        }
+        return work;
+    }
+
+    constexpr bool uses_divider(graph::group const& x) const {
+        bool uses = false;
+        for (int i = 0; i < x.step_count; ++i) {
+            graph::step const& s = in_.schedule.steps[x.first_step + i];
+            uses |= works_along_columns(s) && graph::info(s.op).uses_divider;
+        }
+        return uses;
     }
 
     /// The words of an element, as registers have them.

@@ -58,6 +58,7 @@ struct group_plan {
     kernels::matmul_variant product{}; // products
     kernels::row_variant variant{};    // rows: which way lanes run
     int outer_rank = 0;
+    int piece_rank = 0; // rows in pieces: how many axes behind these lead from one run of them to the next
     int divided_axis = 0;               // the first that is not 1
     extent_t divided_extent = 0;        // of that axis
     extent_t part = 0;                  // rows: how much of it runs at once, after its copies; 0: all

@@ -30,10 +30,12 @@ struct plan_needs {
     bool broadcasts = false;
     /// Kernels that read elements of views which stand a few apart. Regions do without: in doubt, false.
     bool spaced = false;
+    /// Kernels that reduce rows piece by piece, whose pieces no stride leads through. Regions do without.
+    bool pieces = false;
     bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
 
     static constexpr plan_needs none() {
-        return {false, false, false, false, false, false, false, false, false, false, false, false, false};
+        return {false, false, false, false, false, false, false, false, false, false, false, false, false, false};
     }
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -171,6 +173,32 @@ constexpr bool copies_broadcasts(graph::graph_view const& g, graph::schedule_vie
            (x.kind == graph::group_kind::rows && is_open(g, s, x) && !has_kernel_of_broadcasts(g, s, x));
 }
 
+/// Whether some call may find the rows of a group in pieces, as these have several axes: a leaf is a view, or the
+/// caller's, or broadcasts.
+constexpr bool may_be_in_pieces(graph::graph_view const& g, graph::schedule_view const& s, graph::group const& x) {
+    bool may = false;
+    for (int i = 0; i < x.leaf_count; ++i) {
+        graph::stored_value const& leaf = s.values[s.leaves[x.first_leaf + i]];
+        int const its_shape = g[leaf.node].shape;
+        may |= leaf.kind == graph::storage_kind::view || leaf.kind == graph::storage_kind::argument;
+        may |= its_shape != x.space && g.shapes[its_shape].rank != 0;
+    }
+    return may && x.kind == graph::group_kind::rows && x.reduced_axes > 1 &&
+           x.step_count <= kernels::thresholds::steps_with_kernel_of_pieces;
+}
+
+/// Whether some leaf may have one element a piece of such a row: the last extent is 1, or dynamic.
+constexpr bool may_have_one_element_a_piece(graph::graph_view const& g, graph::schedule_view const& s,
+                                            graph::group const& x) {
+    bool may = false;
+    for (int i = 0; i < x.leaf_count; ++i) {
+        shape const& leaf = g.shape(s.values[s.leaves[x.first_leaf + i]].node);
+        extent_t const last = leaf.rank == 0 ? 0 : leaf[leaf.rank - 1];
+        may |= last == 1 || (last == dyn && x.leaf_count > 1);
+    }
+    return may;
+}
+
 } // namespace detail
 
 /// What the calls of a program need. `may_be_strided`: of the caller's arguments some may not be contiguous;
@@ -186,6 +214,9 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
     needs.copies |= may_be_strided;
     for (int k = 0; may_broadcast && k < s.group_count; ++k) {
         needs.copies |= detail::copies_broadcasts(g, s, s.groups[k]);
+    }
+    for (int k = 0; needs.copies && k < s.group_count; ++k) {
+        needs.pieces |= detail::may_be_in_pieces(g, s, s.groups[k]);
     }
     needs.outer_loops |= needs.copies || may_broadcast;
     needs.several_shapes |= needs.copies || may_broadcast;

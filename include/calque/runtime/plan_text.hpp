@@ -67,7 +67,7 @@ inline void append_copy(text& out, graph::schedule_view const& s, copy_plan cons
 
 inline void append_extents(text& out, const_plan_view const& p, int group) {
     group_plan const& loops = p.groups[group];
-    for (int axis = 0; axis < loops.outer_rank; ++axis) {
+    for (int axis = 0; axis < loops.outer_rank + loops.piece_rank; ++axis) {
         out << p.outer_extents[group * p.outer_axes + axis] << " x ";
     }
     out << loops.rows << " x " << loops.columns;
@@ -144,7 +144,8 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             if (loops.spaced.any()) {
                 out << " (of some, one of every " << loops.spaced.apart << " elements)";
             }
-            out << (loops.broadcast_leaves != 0                               ? " (of some, one element a row):"
+            out << (loops.variant == kernels::row_variant::in_pieces          ? " (in pieces):"
+                    : loops.broadcast_leaves != 0                             ? " (of some, one element a row):"
                     : loops.variant == kernels::row_variant::lanes_along_rows ? " (a lane a row):"
                     : loops.variant == kernels::row_variant::past_caches      ? " (stored past the caches):"
                                                                               : ":");

@@ -197,6 +197,13 @@ inline constexpr int steps_with_kernel_of_one_row = 16;
 /// instructions to compile, (x + y) * 0.5 1.014: who has them does not need the code of copies.
 inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 
+/// Kernels of so few steps that reduce several axes are generated once more for rows in pieces.
+inline constexpr int steps_with_kernel_of_pieces = steps_with_unmasked_loop;
+
+inline constexpr std::ptrdiff_t words_of_a_piece = 23;
+inline constexpr std::ptrdiff_t words_of_an_instruction = 3;
+inline constexpr std::ptrdiff_t columns_of_a_piece = 6;
+
 /// What reads and writes so many bytes stores its results past the caches, which would read each line of them first and
 /// could not keep them for whoever reads them next. Measured on an AMD Zen 5 (L3 of 32 MiB) without, 1.0 to 1.4 from
 /// here on, a*b+c-0.5a of 10 million 1.25, tanh 1.2, two results 1.35, layer norm of 10000x1000 1.3; with a sum of the
