@@ -128,6 +128,12 @@ struct schedule_view {
     }
 };
 
+/// Whether an output is all that a kernel over rows makes of a value, and no copy or view of it.
+constexpr bool is_written_by_rows(schedule_view const& s, int output) {
+    stored_value const& v = s.values[s.outputs[output]];
+    return v.kind == storage_kind::buffer && v.output == output && s.groups[v.made_by].kind == group_kind::rows;
+}
+
 struct schedule_size {
     int groups = 0, steps = 0, values = 0, leaves = 0, results = 0, outputs = 0;
 

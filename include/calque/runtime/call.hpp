@@ -5,6 +5,7 @@
 #include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/cache.hpp>
 #include <calque/runtime/eager_mode.hpp>
+#include <calque/runtime/output_gaps.hpp>
 #include <calque/runtime/program.hpp>
 #include <calque/runtime/violation.hpp>
 
@@ -15,16 +16,22 @@ inline namespace v0 {
 namespace runtime {
 
 /// How an output of the caller's lies.
+template <class Call>
 struct bound_output {
-    /// Copies elements there; null if they lie as the plan writes them. A pointer, so that only calls with outputs of
-    /// types that may be strided contain what it points to.
-    void (*copy)(shape const&, kernels::strided_side const&, kernels::strided_source const&, std::size_t);
+    /// What only calls with outputs of types that may be strided contain.
+    struct ways {
+        void (*copy)(shape const&, kernels::strided_side const&, kernels::strided_source const&, std::size_t);
+        bool (Call::*run_into_gaps)(typename Call::plan const&); // null: no kernel writes such outputs
+    };
+
+    ways const* strided;          // null if its elements lie as the plan writes them
     std::int64_t steps[max_rank]; // set if it is not null
 };
 
 /// A call of the program `P`.
 template <class P>
 class call {
+    friend struct bound_output<call>;
     using code = typename P::code;
     using plan = typename P::plan;
 
@@ -268,12 +275,12 @@ private:
         for (int o = P::result_count; o < P::result_count + P::assigned_count; ++o) {
             std::byte* const data = bases_[P::assigned_argument(o)];
             bases_[argument_count + o] = data;
-            outputs_[o].copy = nullptr;
+            outputs_[o].strided = nullptr;
             if constexpr (P::execution::keeps_orders) {
                 shape const& extents = p.outputs[o].extents;
-                require_order(p, o, extents.rank, contiguous_strides(extents).values);
+                require_order(p, o, extents.rank, contiguous_strides(extents).values, strided_ways<false>);
             }
-            if (outputs_[o].copy != nullptr || disturbs_arguments(p, o)) [[unlikely]] {
+            if (outputs_[o].strided != nullptr || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
             }
         }
@@ -303,7 +310,8 @@ private:
     }
 
     /// An output that lies in another way than the plan lays it out is copied there.
-    CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps) {
+    CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps,
+                                     typename bound_output<call>::ways const& ways) {
         value_plan const& v = p.outputs[output];
         bool const is_in_plan = may_keep_order(p, output);
         bool lies_as_planned = true;
@@ -313,7 +321,7 @@ private:
             expected *= v.extents[axis];
         }
         if (!lies_as_planned && expected != 0) [[unlikely]] {
-            outputs_[output].copy = &kernels::copy_strided<>;
+            outputs_[output].strided = &ways;
             for (int axis = 0; axis < rank; ++axis) {
                 outputs_[output].steps[axis] = steps[axis];
             }
@@ -325,7 +333,7 @@ private:
         constexpr int o = output_count - 1;
         violation_ = graph::violation::none;
         bases_[argument_count + o] = reinterpret_cast<std::byte*>(&violation_);
-        outputs_[o].copy = nullptr;
+        outputs_[o].strided = nullptr;
     }
 
     CALQUE_INLINE void require_no_violation([[maybe_unused]] std::string const& function_name) const {
@@ -342,19 +350,19 @@ private:
         auto* const data = reinterpret_cast<std::byte*>(ref.data);
         bases_[argument_count + output] = data;
         if constexpr (MayAlias || P::execution::keeps_orders) {
-            bound_output& bound = outputs_[output];
-            bound.copy = nullptr;
+            auto& bound = outputs_[output];
+            bound.strided = nullptr;
             if constexpr (!Ref::contiguous) {
-                require_order(p, output, Ref::rank, ref.strides);
+                require_order(p, output, Ref::rank, ref.strides, strided_ways<(Ref::rank > 1)>);
             } else if constexpr (Ref::rank != 0 && P::execution::keeps_orders) {
                 std::int64_t steps[Ref::rank];
                 for (int axis = 0; axis < Ref::rank; ++axis) {
                     steps[axis] = ref.stride(axis);
                 }
-                require_order(p, output, Ref::rank, steps);
+                require_order(p, output, Ref::rank, steps, strided_ways<false>);
             }
             bool const is_disturbing = MayAlias && disturbs_arguments(p, output);
-            if (bound.copy != nullptr || is_disturbing) [[unlikely]] {
+            if (bound.strided != nullptr || is_disturbing) [[unlikely]] {
                 needs_copies_ = true;
             }
         }
@@ -444,6 +452,9 @@ private:
     /// The same with memory that the plan needs, or through copies.
     CALQUE_NOINLINE void run_apart(plan const& p, bool may_be_strided, std::string const& function_name) {
         if (!runs_kernels_alone(p) || needs_copies_) [[unlikely]] {
+            if (may_be_strided && runs_into_gaps(p)) {
+                return;
+            }
             run_with_copies(p, may_be_strided, function_name);
             return;
         }
@@ -494,6 +505,78 @@ private:
         c.bind_all_outputs<true>(p, *static_cast<Outputs*>(tree));
     }
 
+    /// Whether a call with outputs that do not lie as the plan writes them has run, as kernels can write them all.
+    bool runs_into_gaps(plan const& p) {
+        for (int o = 0; runs_kernels_alone(p) && o < output_count; ++o) {
+            if (auto const* const its = outputs_[o].strided; its != nullptr) {
+                return its->run_into_gaps != nullptr && (this->*its->run_into_gaps)(p);
+            }
+        }
+        return false;
+    }
+
+    using way_into_gaps = bool (call::*)(plan const&);
+
+    template <bool MayHaveGaps>
+    static constexpr way_into_gaps find_way_into_gaps() {
+        if constexpr (MayHaveGaps && may_write_gaps<P>()) {
+            return &call::run_into_gaps;
+        } else {
+            return nullptr;
+        }
+    }
+
+    template <bool MayHaveGaps>
+    static constexpr
+        typename bound_output<call>::ways strided_ways{&kernels::copy_strided<>, find_way_into_gaps<MayHaveGaps>()};
+
+    /// Runs a call some of whose outputs have gaps between rows, which its kernels write where they lie. False, and
+    /// nothing is written, if they cannot, or if such an output overlaps an argument.
+    bool run_into_gaps(plan const& p) {
+        if (eager_runner_ != nullptr) {
+            return false;
+        }
+        strides wanted[output_count];
+        for (int o = 0; o < output_count; ++o) {
+            bool const has_gaps = outputs_[o].strided != nullptr;
+            if (has_gaps) {
+                std::copy(outputs_[o].steps, outputs_[o].steps + p.outputs[o].extents.rank, wanted[o].values);
+            } else {
+                wanted[o] = planned_strides(p, o);
+            }
+            if (has_gaps ? !is_apart(p, o, wanted[o]) : disturbs_arguments(p, o)) {
+                return false;
+            }
+        }
+        auto const* const for_gaps = plan_for_gaps<P>::find(key_, wanted);
+        if (for_gaps == nullptr) {
+            return false;
+        }
+        arena::frame const frame(for_gaps->arena_bytes);
+        bases_[arena_base] = frame.data();
+        bases_[arena_base + 1] = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(for_gaps->scalars));
+        typename plan_for_gaps<P>::execution(*for_gaps, bases_).run();
+        return true;
+    }
+
+    /// Whether the rows of an output follow each other, and no argument lies among them.
+    bool is_apart(plan const& p, int output, strides const& steps) const {
+        shape const& extents = p.outputs[output].extents;
+        extent_t span = 1; // elements from the first to the last
+        for (int axis = extents.rank - 1; axis >= 0; --axis) {
+            if (extents[axis] != 1 && steps[axis] < span) {
+                return false;
+            }
+            span += (extents[axis] - 1) * steps[axis];
+        }
+        std::ptrdiff_t const bytes = span * static_cast<std::ptrdiff_t>(P::output_element_bytes(output));
+        bool is = true;
+        for (int a = 0; a < argument_count; ++a) {
+            is &= !p.arguments[a].overlaps(distance(a, bases_[argument_count + output]), bytes);
+        }
+        return is;
+    }
+
     /// Every output through memory of its own, then to where the caller wants it. `may_be_strided`: `outputs_` says how
     /// outputs lie; else all are contiguous.
     CALQUE_NOINLINE void run_with_copies(plan const& p, bool may_be_strided, std::string const& function_name,
@@ -522,7 +605,7 @@ private:
         for (int o = 0; o < output_count; ++o) {
             shape const& extents = p.outputs[o].extents;
             std::byte const* const from = frame.data() + offsets[o];
-            bool const has_gaps = may_be_strided && outputs_[o].copy != nullptr;
+            bool const has_gaps = may_be_strided && outputs_[o].strided != nullptr;
             if (!has_gaps && !is_widened(p, o)) {
                 kernels::copy_bytes(wanted[o], from, static_cast<std::size_t>(bytes_of(p, o)));
                 continue;
@@ -535,7 +618,7 @@ private:
             if constexpr (code::may_be_widened) { // without gaps `copy` is null
                 kernels::copy_strided<>(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
             } else {
-                outputs_[o].copy(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
+                outputs_[o].strided->copy(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
             }
         }
     }
@@ -573,7 +656,7 @@ private:
 
     typename P::key key_;
     std::byte* bases_[argument_count + output_count + 2];
-    bound_output outputs_[output_count == 0 ? 1 : output_count];
+    bound_output<call> outputs_[output_count == 0 ? 1 : output_count];
     call_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
     bool needs_copies_ = eager_runner_ != nullptr;
     std::int64_t violation_; // of functions with requirements: set when it is bound

@@ -48,13 +48,19 @@ public:
     static constexpr bool keeps_orders = Needs.orders && !Compiled::has_regions() && Compiled::view().control < 0;
 
     /// Plans a call: `shapes` of every node of the graph, and the strides of the arguments of this schedule.
-    static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides) {
+    /// `output_strides`: how outputs lie that may have gaps.
+    static constexpr void make_plan(plan& p, shape const* shapes, calque::strides const* argument_strides,
+                                    [[maybe_unused]] calque::strides const* output_strides = nullptr) {
         plan_view out = p.view();
         small_buffer<value_plan, std::clamp(size.values, 1, 32)> places(Needs.values ? 0 : size.values);
         if constexpr (!Needs.values) {
             out.values = places.data();
         }
-        planner<Needs> its_planner(input_of(shapes, argument_strides), out);
+        plan_input input = input_of(shapes, argument_strides);
+        if constexpr (Needs.output_gaps) {
+            input.output_strides = output_strides;
+        }
+        planner<Needs> its_planner(input, out);
         its_planner.run();
         if constexpr (Needs.copies) {
             p.copies.take(its_planner.copies());
@@ -62,7 +68,7 @@ public:
         for (int o = 0; o < size.outputs; ++o) {
             p.outputs[o] = out.values[schedule.outputs[o]];
         }
-        if constexpr (is_register_program<Compiled>) {
+        if constexpr (is_register_program<Compiled> && !Needs.output_gaps) {
             p.is_in_registers = lies_in_rows(p, shapes, argument_strides);
             p.arena_bytes = p.is_in_registers ? 0 : p.arena_bytes;
         }
@@ -137,7 +143,7 @@ public:
     CALQUE_INLINE executor(plan const& p, base_addresses bases) : plan_(p), bases_(bases) {}
 
     CALQUE_INLINE void run() const {
-        if constexpr (is_register_program<Compiled>) {
+        if constexpr (is_register_program<Compiled> && !Needs.output_gaps) {
             if (!Needs.kernels || plan_.is_in_registers) {
                 register_program<Compiled>::run(bases_);
                 return;

@@ -44,6 +44,7 @@ struct plan_input {
     std::ptrdiff_t (*scratch_of_pieces)(int group, std::ptrdiff_t pieces,
                                         std::ptrdiff_t columns) = nullptr; // -1: no kernel for rows in pieces
     unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
+    calque::strides const* output_strides = nullptr; // of outputs, which may have gaps between rows
     bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
 };
 
@@ -114,6 +115,12 @@ private:
             break;
         case graph::storage_kind::buffer:
             place.steps = contiguous_strides(place.extents);
+            if constexpr (Needs.output_gaps) {
+                if (writes_gaps(s)) {
+                    place.steps = in_.output_strides[s.output];
+                    break; // it has memory
+                }
+            }
             if constexpr (Needs.orders) {
                 bool& keeps_order = out_.groups[s.made_by].keeps_order;
                 if (find_order(in_.schedule.groups[s.made_by], place.steps)) {
@@ -143,6 +150,29 @@ private:
             }
             break;
         }
+    }
+
+    /// Whether a value is written where an output with gaps has it: to rows each of which is a run.
+    constexpr bool writes_gaps(graph::stored_value const& v) const {
+        if (v.output < 0 || !graph::is_written_by_rows(in_.schedule, v.output)) {
+            return false;
+        }
+        graph::group const& x = in_.schedule.groups[v.made_by];
+        shape const& space = space_of(x);
+        calque::strides const& steps = in_.output_strides[v.output];
+        axis_ranges const axes = axis_ranges::of(x, in_.g.shapes[x.space]);
+        if (!(in_.shapes[v.node] == space) || !is_unit_run(steps, space, axes.first_column, axes.end)) {
+            return false;
+        }
+        int first_column = axes.first_column;
+        while (axes.may_merge_into_columns && first_column > 0 &&
+               is_unit_run(steps, space, first_column - 1, axes.end)) {
+            --first_column;
+        }
+        extent_t const columns = run_size(space, first_column, axes.end);
+        extent_t const rows = run_size(space, 0, first_column);
+        return rows == 1 || x.reduced_axes != 0 ||
+               !exceed_copies(x, rows, columns, columns * words_of(in_.g[v.node].type));
     }
 
     constexpr void place_count(int v, value_plan& place) {
@@ -365,11 +395,13 @@ private:
                 }
             }
         }
-        if (axes.may_merge_into_columns && plan.column_part == 0) {
-            merge_columns(axes, space, steps, units.begin());
-        }
-        if (x.kind == graph::group_kind::rows) {
-            axes.first_row = first_even_row(steps, space, axes.first_column);
+        if constexpr (Needs.output_gaps) {
+            leaf_buffer<calque::strides> all_steps(steps.size() + x.result_count);
+            leaf_buffer<std::int64_t> all_units(steps.size() + x.result_count);
+            add_results(x, space, steps, units, all_steps, all_units);
+            merge_axes(x, plan, space, all_steps, all_units.begin(), axes);
+        } else {
+            merge_axes(x, plan, space, steps, units.begin(), axes);
         }
         plan.columns = run_size(space, axes.first_column, axes.end);
         plan.rows = run_size(space, axes.first_row, axes.first_column);
@@ -396,6 +428,33 @@ private:
             row_choice const choice = in_.choose_rows(k, plan.rows, plan.columns);
             plan.variant = choice.variant;
             grow_workspace(choice.scratch_bytes);
+        }
+    }
+
+    /// The strides of all that the kernel of a group walks through, results too.
+    constexpr void add_results(graph::group const& x, shape const& space, leaf_buffer<calque::strides> const& steps,
+                               leaf_buffer<std::int64_t> const& units, leaf_buffer<calque::strides>& all_steps,
+                               leaf_buffer<std::int64_t>& all_units) const {
+        for (int i = 0; i < steps.size(); ++i) {
+            all_steps[i] = steps[i];
+            all_units[i] = units[i];
+        }
+        for (int i = 0; i < x.result_count; ++i) {
+            value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
+            all_steps[steps.size() + i] = aligned_strides(v, space);
+            all_units[steps.size() + i] = v.extents == space ? 1 : 0;
+        }
+    }
+
+    /// Lets columns and rows begin at the first axes that may be merged into them.
+    template <class Unit>
+    constexpr void merge_axes(graph::group const& x, group_plan const& plan, shape const& space,
+                              leaf_buffer<calque::strides> const& steps, Unit const* units, axis_ranges& axes) const {
+        if (axes.may_merge_into_columns && plan.column_part == 0) {
+            merge_columns(axes, space, steps, units);
+        }
+        if (x.kind == graph::group_kind::rows) {
+            axes.first_row = first_even_row(steps, space, axes.first_column);
         }
     }
 
@@ -569,8 +628,13 @@ private:
             }
             are_joined |= varies[i] == is_one_row;
         }
-        if (columns > thresholds::most_columns_of_copied_rows || copied == 0 ||
-            (are_joined && rows < thresholds::least_rows_copied_to_join)) {
+        return !(are_joined && rows < thresholds::least_rows_copied_to_join) && exceed_copies(x, rows, columns, copied);
+    }
+
+    /// Whether rows cost elementwise work more by themselves than copies of so many words each, which make them one.
+    constexpr bool exceed_copies(graph::group const& x, extent_t rows, extent_t columns, extent_t copied) const {
+        namespace thresholds = kernels::thresholds;
+        if (columns > thresholds::most_columns_of_copied_rows || copied == 0) {
             return false;
         }
         extent_t const work = instructions_of_a_group(x);

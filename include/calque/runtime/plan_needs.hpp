@@ -32,10 +32,12 @@ struct plan_needs {
     bool spaced = false;
     /// Kernels that reduce rows piece by piece, whose pieces no stride leads through. Regions do without.
     bool pieces = false;
+    bool output_gaps = false; // outputs may have gaps between rows: in doubt, false
     bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
 
     static constexpr plan_needs none() {
-        return {false, false, false, false, false, false, false, false, false, false, false, false, false, false};
+        return {false, false, false, false, false, false, false, false,
+                false, false, false, false, false, false, false};
     }
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -220,6 +222,12 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
     }
     needs.outer_loops |= needs.copies || may_broadcast;
     needs.several_shapes |= needs.copies || may_broadcast;
+    return needs;
+}
+
+/// The same of calls some of whose outputs have gaps between rows.
+constexpr plan_needs with_output_gaps(plan_needs needs) {
+    needs.output_gaps = needs.outer_loops = needs.several_shapes = needs.kernels = true;
     return needs;
 }
 

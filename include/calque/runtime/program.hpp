@@ -134,6 +134,12 @@ constexpr void read_key(std::int64_t const* words, shape* extents, strides* step
     }(std::make_integer_sequence<int, Layout::count>{});
 }
 
+template <class Code>
+constexpr plan_needs needs_of_kernels(bool arguments_may_be_strided) {
+    return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided,
+                    Code::is_ambiguous && !Code::relies_on_equal_extents);
+}
+
 /// What the calls of a program need of planner and executor; all, if it has regions, which see views of arrays.
 template <class Code>
 constexpr plan_needs find_needs(bool arguments_may_be_strided) {
@@ -142,8 +148,7 @@ constexpr plan_needs find_needs(bool arguments_may_be_strided) {
     } else if (is_register_program<Code> && !arguments_may_be_strided) {
         return plan_needs::none();
     } else {
-        return needs_of(Code::view(), Code::schedule.view(), arguments_may_be_strided,
-                        Code::is_ambiguous && !Code::relies_on_equal_extents);
+        return needs_of_kernels<Code>(arguments_may_be_strided);
     }
 }
 
@@ -161,6 +166,8 @@ struct program {
         compiled_for_orders<layouts.by_columns, std::remove_cvref_t<F>, calque::detail::argument_spec_t<Args>...>;
     using leaves = concatenate_t<tree_leaves_t<Args>...>;
     using execution = executor<code, find_needs<code>(!layouts.are_all_contiguous)>;
+    /// Of calls whose outputs have gaps.
+    using execution_of_gaps = executor<code, with_output_gaps(needs_of_kernels<code>(!layouts.are_all_contiguous))>;
     using layout = argument_layout<leaves, layouts.contiguous>;
     using key = cache_key<layout::words>;
     using result = typename traced::result;
@@ -234,6 +241,18 @@ struct program {
         for (int a = 0; a < layout::count; ++a) {
             p.arguments[a] = memory_range::of(extents[a], steps[a], size_of(argument_type(a)));
         }
+    }
+
+    /// Makes the plan of a call whose outputs lie as `output_steps` say, as far as kernels can write them so.
+    static void make_for_gaps(typename execution_of_gaps::plan& p, std::int64_t const* words,
+                              strides const* output_steps) {
+        shape extents[layout::count == 0 ? 1 : layout::count];
+        strides steps[layout::count == 0 ? 1 : layout::count];
+        read_key<layout>(words, extents, steps);
+        constexpr graph::graph_view g = code::optimized.view();
+        node_shapes<g.node_count> shapes(g.node_count);
+        infer<optimized_rules>(g, extents, shapes.data(), {});
+        execution_of_gaps::make_plan(p, shapes.data(), steps, output_steps);
     }
 
     /// The shape of a node of the function as it was traced.
