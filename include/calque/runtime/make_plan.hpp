@@ -121,6 +121,11 @@ private:
                     break; // it has memory
                 }
             }
+            if constexpr (Needs.margins) {
+                if (place_amid_zeros(v, place)) {
+                    break;
+                }
+            }
             if constexpr (Needs.orders) {
                 bool& keeps_order = out_.groups[s.made_by].keeps_order;
                 if (find_order(in_.schedule.groups[s.made_by], place.steps)) {
@@ -152,14 +157,17 @@ private:
         }
     }
 
-    /// Whether a value is written where an output with gaps has it: to rows each of which is a run.
+    /// Whether a value is written where an output with gaps has it.
     constexpr bool writes_gaps(graph::stored_value const& v) const {
-        if (v.output < 0 || !graph::is_written_by_rows(in_.schedule, v.output)) {
-            return false;
-        }
+        return v.output >= 0 && graph::is_written_by_rows(in_.schedule, v.output) &&
+               may_have_gaps(v, in_.output_strides[v.output]);
+    }
+
+    /// Whether a kernel over rows can write a value with these strides, and should: to rows each of which is a run, and
+    /// not so short that copies cost less.
+    constexpr bool may_have_gaps(graph::stored_value const& v, calque::strides const& steps) const {
         graph::group const& x = in_.schedule.groups[v.made_by];
         shape const& space = space_of(x);
-        calque::strides const& steps = in_.output_strides[v.output];
         axis_ranges const axes = axis_ranges::of(x, in_.g.shapes[x.space]);
         if (!(in_.shapes[v.node] == space) || !is_unit_run(steps, space, axes.first_column, axes.end)) {
             return false;
@@ -173,6 +181,78 @@ private:
         extent_t const rows = run_size(space, 0, first_column);
         return rows == 1 || x.reduced_axes != 0 ||
                !exceed_copies(x, rows, columns, columns * words_of(in_.g[v.node].type));
+    }
+
+    // ---- values amid zeros
+
+    /// Where a value is amid the zeros around it.
+    struct margins {
+        shape begin, all;   // the value's first index, and the extents with zeros
+        int last_use = -1;  // of all that lies there
+        bool exist = false; // what is placed into zeros is part of that
+    };
+
+    /// The zeros around the value `v` that all groups together ask for which place it into some.
+    constexpr margins margins_around(int v) const {
+        margins m;
+        graph::stored_value const& s = stored(v);
+        shape const& extents = in_.shapes[s.node];
+        shape end; // zeros behind
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            m.begin.push_back(0);
+            end.push_back(0);
+        }
+        m.last_use = s.last_use;
+        for (int k = 0; extents.size() != 0 && k < in_.schedule.group_count; ++k) {
+            graph::group const& x = in_.schedule.groups[k];
+            if (!graph::is_amid_zeros(in_.g, in_.schedule, x) || in_.schedule.leaves[x.first_leaf] != v) {
+                continue;
+            }
+            m.exist = true;
+            m.last_use = std::max(m.last_use, stored(in_.schedule.results[x.first_result]).last_use);
+            for (int axis = 0; axis < extents.rank; ++axis) {
+                extent_t const first = start_of_slice(x.node, axis);
+                m.begin[axis] = std::max(m.begin[axis], first);
+                end[axis] = std::max(end[axis], in_.shapes[x.node][axis] - first - extents[axis]);
+            }
+        }
+        for (int axis = 0; axis < extents.rank; ++axis) {
+            m.all.push_back(m.begin[axis] + extents[axis] + end[axis]);
+        }
+        m.exist = m.exist && may_have_gaps(s, contiguous_strides(m.all));
+        return m;
+    }
+
+    constexpr extent_t start_of_slice(graph::node_id id, int axis) const {
+        auto const lists = graph::slice_lists::unpack(in_.g[id].attribute);
+        return graph::ops::clipped_range::clip(in_.g.shapes[lists.starts][axis], in_.g.shapes[lists.stops][axis],
+                                               in_.shapes[id][axis])
+            .start;
+    }
+
+    /// Places a value amid zeros, or what a group places into zeros around its operand. False if it is no such.
+    constexpr bool place_amid_zeros(int v, value_plan& place) {
+        graph::stored_value const& s = stored(v);
+        graph::group const& x = in_.schedule.groups[s.made_by];
+        bool const is_view = graph::is_amid_zeros(in_.g, in_.schedule, x);
+        bool const may_be_amid = x.kind == graph::group_kind::rows && s.output < 0;
+        if (!is_view && !may_be_amid) {
+            return false;
+        }
+        int const placed = is_view ? in_.schedule.leaves[x.first_leaf] : v;
+        margins const m = margins_around(placed);
+        if (!m.exist || placed > v) {
+            return false;
+        }
+        out_.groups[s.made_by].is_in_place = is_view;
+        auto const bytes = static_cast<std::ptrdiff_t>(size_of(type_of_value(v)));
+        place.steps = contiguous_strides(m.all);
+        place.at = is_view ? out_.values[placed].at : allocate(v, m.all, s.made_by, m.last_use);
+        for (int axis = 0; axis < m.all.rank; ++axis) {
+            extent_t const first = is_view ? -start_of_slice(x.node, axis) : m.begin[axis];
+            place.at.offset += first * place.steps[axis] * bytes;
+        }
+        return true;
     }
 
     constexpr void place_count(int v, value_plan& place) {
@@ -395,7 +475,7 @@ private:
                 }
             }
         }
-        if constexpr (Needs.output_gaps) {
+        if constexpr (Needs.result_gaps()) {
             leaf_buffer<calque::strides> all_steps(steps.size() + x.result_count);
             leaf_buffer<std::int64_t> all_units(steps.size() + x.result_count);
             add_results(x, space, steps, units, all_steps, all_units);

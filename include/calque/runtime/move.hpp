@@ -112,19 +112,57 @@ inline void clear(moved_value const& to, std::size_t element_bytes) {
     }
 }
 
-/// Zeros, and `from` where a slice with these lists reads them.
+/// A few zeros, most times: no call then.
+template <class T>
+CALQUE_INLINE void clear_run(T* to, extent_t n) {
+    if (n > simd::width) {
+        std::memset(to, 0, static_cast<std::size_t>(n) * sizeof(T));
+    } else if (n > 0) {
+        simd::pack<T, 1>(T()).store(to, static_cast<int>(n));
+    }
+}
+
+/// Zeros around the box of extents `box` that begins at index `begin`: in what `data` has of an array whose rows are
+/// runs, along `axis` and those behind it, which lies in the box along those before, or does not.
+template <class T>
+void clear_around(moved_value const& of, T* data, shape const& begin, shape const& box, int axis = 0,
+                  bool is_inside = true) {
+    extent_t const n = of.extents[axis];
+    extent_t const first = is_inside ? begin[axis] : n; // of the box
+    extent_t const end = is_inside ? first + box[axis] : n;
+    if (axis + 1 == of.extents.rank) {
+        clear_run(data, first);
+        clear_run(data + end, n - end);
+        return;
+    }
+    for (extent_t i = 0; i < n; ++i, data += of.steps[axis]) {
+        clear_around(of, data, begin, box, axis + 1, i >= first && i < end);
+    }
+}
+
+/// Zeros, and `from` where a slice with these lists reads them; it may be there already.
 template <class T>
 void place_slice(moved_value const& to, moved_value const& from, shape const& starts, shape const& stops,
                  shape const& every) {
-    clear(to, sizeof(T));
     std::byte* first = to.data;
     strides steps;
+    shape begin;
+    bool has_every = true;
     for (int axis = 0; axis < to.extents.rank; ++axis) {
         extent_t const start = graph::ops::clipped_range::clip(starts[axis], stops[axis], to.extents[axis]).start;
+        begin.push_back(start);
         first += start * to.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
         steps[axis] = to.steps[axis] * every[axis];
+        has_every &= every[axis] == 1;
     }
-    kernels::copy_strided(from.extents, {first, steps}, {from.data, from.steps}, sizeof(T));
+    if (has_every && from.extents.size() != 0) {
+        clear_around(to, reinterpret_cast<T*>(to.data), begin, from.extents);
+    } else {
+        clear(to, sizeof(T));
+    }
+    if (first != from.data) {
+        kernels::copy_strided(from.extents, {first, steps}, {from.data, from.steps}, sizeof(T));
+    }
 }
 
 namespace detail {

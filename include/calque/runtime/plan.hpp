@@ -63,6 +63,7 @@ struct group_plan {
     extent_t divided_extent = 0;        // of that axis
     extent_t part = 0;                  // rows: how much of it runs at once, after its copies; 0: all
     extent_t column_part = 0;           // and how many columns of that; 0: all
+    bool is_in_place = false;           // slices' adjoints: a kernel has written them amid what are to be zeros
     bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
     std::uint64_t broadcast_leaves = 0; // as `kernels::fused_arguments` has them
     kernels::spaced_leaves spaced;

@@ -33,11 +33,15 @@ struct plan_needs {
     /// Kernels that reduce rows piece by piece, whose pieces no stride leads through. Regions do without.
     bool pieces = false;
     bool output_gaps = false; // outputs may have gaps between rows: in doubt, false
+    bool margins = false;     // values may lie amid zeros, of which slices' adjoints are views: in doubt, false
+
+    /// Whether what a kernel makes may have gaps between rows.
+    constexpr bool result_gaps() const { return output_gaps || margins; }
     bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
 
     static constexpr plan_needs none() {
         return {false, false, false, false, false, false, false, false,
-                false, false, false, false, false, false, false};
+                false, false, false, false, false, false, false, false};
     }
 
     constexpr bool operator==(plan_needs const&) const = default;
@@ -220,6 +224,10 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
     for (int k = 0; needs.copies && k < s.group_count; ++k) {
         needs.pieces |= detail::may_be_in_pieces(g, s, s.groups[k]);
     }
+    for (int k = 0; k < s.group_count; ++k) {
+        needs.margins |= graph::is_amid_zeros(g, s, s.groups[k]);
+    }
+    needs.copies |= needs.margins;
     needs.outer_loops |= needs.copies || may_broadcast;
     needs.several_shapes |= needs.copies || may_broadcast;
     return needs;

@@ -115,6 +115,9 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             break;
         case graph::group_kind::movement:
             out << "move      " << graph::info(g[x.node].op).name;
+            if (loops.is_in_place) {
+                out << " (in place)";
+            }
             if (g.is<graph::ops::batch_matmul>(x.node)) {
                 out << ' ' << loops.rows << " x " << loops.columns << " over " << loops.depth << " ("
                     << kernels::name_of(loops.product) << ')';
