@@ -183,7 +183,8 @@ private:
                !exceed_copies(x, rows, columns, columns * words_of(in_.g[v.node].type));
     }
 
-    // ---- values amid zeros
+    // ---- values amid zeros: a kernel leaves room around what it makes, of which those who place that into zeros get
+    // views
 
     /// Where a value is amid the zeros around it.
     struct margins {
