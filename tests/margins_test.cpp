@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is placed into zeros, the adjoint of a slice: a kernel writes it amid them, where others read it as a view.
+#include "inner_views.hpp"
 #include "tensor_compare.hpp"
 
 #include <array>
@@ -14,16 +15,10 @@ using calque::graph::to_the_end;
 using tests::check_fused;
 using tests::closeness;
 using tests::equal_bits;
+using tests::inner;
+using tests::laplacian;
 using tests::noise;
 using xt::xtensor;
-
-constexpr auto inner(auto x) {
-    return view(x, range(1, -1), range(1, -1));
-}
-constexpr auto laplacian(auto u) {
-    return view(u, range(0, -2), range(1, -1)) + view(u, range(2, to_the_end), range(1, -1)) +
-           view(u, range(1, -1), range(0, -2)) + view(u, range(1, -1), range(2, to_the_end)) - 4 * inner(u);
-}
 
 inline constexpr auto gradient_of_energy = [](auto u) {
     auto const energy = [](auto v) { return calque::sum(square(laplacian(v))); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions of several axes whose operands have gaps or are shared by rows or columns: folded piece by piece where
 // they lie.
+#include "inner_views.hpp"
 #include "tensor_compare.hpp"
 
 #include <array>
@@ -18,6 +19,8 @@ using calque::graph::to_the_end;
 using tests::check_fused;
 using tests::closeness;
 using tests::equal_bits;
+using tests::inner;
+using tests::laplacian;
 using tests::noise;
 using xt::xtensor;
 
@@ -43,20 +46,13 @@ constexpr closeness of_sum(std::size_t elements) {
 }
 
 /// Without the first and the last element of each axis.
-constexpr auto inner(auto x) {
-    return view(x, range(1, -1), range(1, -1));
-}
 constexpr auto inner_of_cube(auto x) {
     return view(x, range(1, -1), range(1, -1), range(1, -1));
 }
 
 inline constexpr auto sum_of_squares = [](auto x) { return calque::sum(square(inner(x))); };
 inline constexpr auto largest_difference = [](auto x, auto y) { return calque::max(abs(inner(x) - inner(y))); };
-inline constexpr auto residual = [](auto u) {
-    auto const around = view(u, range(0, -2), range(1, -1)) + view(u, range(2, to_the_end), range(1, -1)) +
-                        view(u, range(1, -1), range(0, -2)) + view(u, range(1, -1), range(2, to_the_end));
-    return calque::sum(square(around - 4 * inner(u)));
-};
+inline constexpr auto residual = [](auto u) { return calque::sum(square(laplacian(u))); };
 inline constexpr auto residual_of_cube = [](auto u) {
     auto const around =
         view(u, range(0, -2), range(1, -1), range(1, -1)) + view(u, range(2, to_the_end), range(1, -1), range(1, -1)) +

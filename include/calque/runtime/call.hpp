@@ -15,23 +15,9 @@ namespace calque {
 inline namespace v0 {
 namespace runtime {
 
-/// How an output of the caller's lies.
-template <class Call>
-struct bound_output {
-    /// What only calls with outputs of types that may be strided contain.
-    struct ways {
-        void (*copy)(shape const&, kernels::strided_side const&, kernels::strided_source const&, std::size_t);
-        bool (Call::*run_into_gaps)(typename Call::plan const&); // null: no kernel writes such outputs
-    };
-
-    ways const* strided;          // null if its elements lie as the plan writes them
-    std::int64_t steps[max_rank]; // set if it is not null
-};
-
 /// A call of the program `P`.
 template <class P>
 class call {
-    friend struct bound_output<call>;
     using code = typename P::code;
     using plan = typename P::plan;
 
@@ -40,6 +26,18 @@ class call {
     static constexpr int arena_base = argument_count + output_count;
     static constexpr alias_table<code> aliases{};
     static constexpr auto const& schedule = code::schedule;
+
+    /// What only calls with outputs of types that may be strided contain.
+    struct strided_ways {
+        void (*copy)(shape const&, kernels::strided_side const&, kernels::strided_source const&, std::size_t);
+        bool (call::*run_into_gaps)(plan const&); // null: no kernel writes such outputs
+    };
+
+    /// How an output of the caller's lies.
+    struct bound_output {
+        strided_ways const* strided;  // null if its elements lie as the plan writes them
+        std::int64_t steps[max_rank]; // set if it is not null
+    };
 
 public:
     /// Binds the arguments: their addresses, and the key. The function's name is for messages, here and below.
@@ -278,7 +276,7 @@ private:
             outputs_[o].strided = nullptr;
             if constexpr (P::execution::keeps_orders) {
                 shape const& extents = p.outputs[o].extents;
-                require_order(p, o, extents.rank, contiguous_strides(extents).values, strided_ways<false>);
+                require_order(p, o, extents.rank, contiguous_strides(extents).values, ways<false>);
             }
             if (outputs_[o].strided != nullptr || disturbs_arguments(p, o)) [[unlikely]] {
                 needs_copies_ = true;
@@ -311,7 +309,7 @@ private:
 
     /// An output that lies in another way than the plan lays it out is copied there.
     CALQUE_INLINE void require_order(plan const& p, int output, int rank, std::int64_t const* steps,
-                                     typename bound_output<call>::ways const& ways) {
+                                     strided_ways const& its_ways) {
         value_plan const& v = p.outputs[output];
         bool const is_in_plan = may_keep_order(p, output);
         bool lies_as_planned = true;
@@ -321,7 +319,7 @@ private:
             expected *= v.extents[axis];
         }
         if (!lies_as_planned && expected != 0) [[unlikely]] {
-            outputs_[output].strided = &ways;
+            outputs_[output].strided = &its_ways;
             for (int axis = 0; axis < rank; ++axis) {
                 outputs_[output].steps[axis] = steps[axis];
             }
@@ -350,16 +348,16 @@ private:
         auto* const data = reinterpret_cast<std::byte*>(ref.data);
         bases_[argument_count + output] = data;
         if constexpr (MayAlias || P::execution::keeps_orders) {
-            auto& bound = outputs_[output];
+            bound_output& bound = outputs_[output];
             bound.strided = nullptr;
             if constexpr (!Ref::contiguous) {
-                require_order(p, output, Ref::rank, ref.strides, strided_ways<(Ref::rank > 1)>);
+                require_order(p, output, Ref::rank, ref.strides, ways<(Ref::rank > 1)>);
             } else if constexpr (Ref::rank != 0 && P::execution::keeps_orders) {
                 std::int64_t steps[Ref::rank];
                 for (int axis = 0; axis < Ref::rank; ++axis) {
                     steps[axis] = ref.stride(axis);
                 }
-                require_order(p, output, Ref::rank, steps, strided_ways<false>);
+                require_order(p, output, Ref::rank, steps, ways<false>);
             }
             bool const is_disturbing = MayAlias && disturbs_arguments(p, output);
             if (bound.strided != nullptr || is_disturbing) [[unlikely]] {
@@ -515,20 +513,16 @@ private:
         return false;
     }
 
-    using way_into_gaps = bool (call::*)(plan const&);
-
     template <bool MayHaveGaps>
-    static constexpr way_into_gaps find_way_into_gaps() {
+    static constexpr strided_ways find_ways() {
         if constexpr (MayHaveGaps && may_write_gaps<P>()) {
-            return &call::run_into_gaps;
+            return {&kernels::copy_strided<>, &call::run_into_gaps};
         } else {
-            return nullptr;
+            return {&kernels::copy_strided<>, nullptr};
         }
     }
-
     template <bool MayHaveGaps>
-    static constexpr
-        typename bound_output<call>::ways strided_ways{&kernels::copy_strided<>, find_way_into_gaps<MayHaveGaps>()};
+    static constexpr strided_ways ways = find_ways<MayHaveGaps>();
 
     /// Runs a call some of whose outputs have gaps between rows, which its kernels write where they lie. False, and
     /// nothing is written, if they cannot, or if such an output overlaps an argument.
@@ -615,7 +609,7 @@ private:
                 to[axis] = outputs_[o].steps[axis];
             }
             kernels::strided_source const planned{from, planned_strides(p, o)};
-            if constexpr (code::may_be_widened) { // without gaps `copy` is null
+            if constexpr (code::may_be_widened) { // without gaps `strided` is null
                 kernels::copy_strided<>(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
             } else {
                 outputs_[o].strided->copy(extents, {wanted[o], to}, planned, P::output_element_bytes(o));
@@ -656,7 +650,7 @@ private:
 
     typename P::key key_;
     std::byte* bases_[argument_count + output_count + 2];
-    bound_output<call> outputs_[output_count == 0 ? 1 : output_count];
+    bound_output outputs_[output_count == 0 ? 1 : output_count];
     call_runner eager_runner_ = eager_runner.load(std::memory_order_acquire);
     bool needs_copies_ = eager_runner_ != nullptr;
     std::int64_t violation_; // of functions with requirements: set when it is bound

@@ -43,9 +43,9 @@ struct plan_input {
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
     std::ptrdiff_t (*scratch_of_pieces)(int group, std::ptrdiff_t pieces,
                                         std::ptrdiff_t columns) = nullptr; // -1: no kernel for rows in pieces
-    unsigned (*spacings)(int group) = nullptr;  // how far columns of leaves may stand apart, as bits
+    unsigned (*spacings)(int group) = nullptr;       // how far columns of leaves may stand apart, as bits
     calque::strides const* output_strides = nullptr; // of outputs, which may have gaps between rows
-    bool keeps_orders = false;                  // of axes, of arguments, in outputs too: who reads these knows that
+    bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
 };
 
 /// Where a stored value lies in every call, so that the compiler knows it: arguments, outputs and scalars do so. Of all
@@ -484,9 +484,7 @@ private:
         } else {
             merge_axes(x, plan, space, steps, units.begin(), axes);
         }
-        plan.columns = run_size(space, axes.first_column, axes.end);
-        plan.rows = run_size(space, axes.first_row, axes.first_column);
-        plan.outer_rank = axes.first_row;
+        store_loops(k, x, first_leaf, space, axes, steps, places);
         if constexpr (Needs.copies) {
             bool const are_blocks = plan.column_part != 0; // which are divided in any case
             bool const is_divisible = x.kind == graph::group_kind::rows && (plan.rows != 1 || x.reduced_axes == 0) &&
@@ -495,11 +493,6 @@ private:
                 divide_copies(first_copy, space, plan);
             }
         }
-        for (int axis = 0; axis < axes.first_row; ++axis) {
-            out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
-        }
-        plan_leaves(first_leaf, space, axes, steps, places);
-        plan_results(x, space, axes);
         if constexpr (Needs.products) {
             if (x.kind == graph::group_kind::product) {
                 plan_product(k, x, plan);
@@ -565,10 +558,7 @@ private:
                 is_copied[i] || suits(steps[i], space, {0, first_reduced, axes.end}, varies[i]);
             words += is_in_one_piece ? 0 : words_of(type_of_value(in_.schedule.leaves[x.first_leaf + i]));
         }
-        while (axes.first_column > first_reduced &&
-               may_merge(axes.first_column - 1, axes, space, its_steps, units.begin())) {
-            --axes.first_column;
-        }
+        merge_columns(axes, space, its_steps, units.begin(), first_reduced);
         extent_t const columns = run_size(space, axes.first_column, axes.end);
         extent_t const pieces = run_size(space, first_reduced, axes.first_column);
         std::ptrdiff_t const scratch_bytes = in_.scratch_of_pieces(k, pieces, columns);
@@ -585,18 +575,9 @@ private:
                 make_suitable(k, x.first_leaf + i, first_copy, space, whole, true, false, steps[i], places[i]);
             }
         }
-        axes.first_row = axes.first_column;
-        while (axes.first_row > first_reduced && all_even(steps, space, axes.first_row - 1, axes.first_column)) {
-            --axes.first_row;
-        }
-        for (int axis = 0; axis < axes.first_row; ++axis) {
-            out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
-        }
-        plan_leaves(x.first_leaf, space, axes, steps, places);
-        plan_results(x, space, axes);
+        axes.first_row = first_even_row(steps, space, axes.first_column, first_reduced);
+        store_loops(k, x, x.first_leaf, space, axes, steps, places);
         group_plan& plan = out_.groups[k];
-        plan.rows = run_size(space, axes.first_row, axes.first_column);
-        plan.columns = columns;
         plan.outer_rank = first_reduced;
         plan.piece_rank = axes.first_row - first_reduced;
         plan.broadcast_leaves = broadcast_leaves;
@@ -605,8 +586,18 @@ private:
         return true;
     }
 
-    constexpr void plan_leaves(int first_leaf, shape const& space, axis_ranges const& axes,
-                               leaf_buffer<calque::strides> const& steps, leaf_buffer<location> const& places) {
+    /// The loops over these axes, and where leaves, from the group's number `first_leaf` on, and results lie along
+    /// them.
+    constexpr void store_loops(int k, graph::group const& x, int first_leaf, shape const& space,
+                               axis_ranges const& axes, leaf_buffer<calque::strides> const& steps,
+                               leaf_buffer<location> const& places) {
+        group_plan& plan = out_.groups[k];
+        plan.columns = run_size(space, axes.first_column, axes.end);
+        plan.rows = run_size(space, axes.first_row, axes.first_column);
+        plan.outer_rank = axes.first_row;
+        for (int axis = 0; axis < axes.first_row; ++axis) {
+            out_.outer_extents[k * out_.outer_axes + axis] = space[axis];
+        }
         for (int i = 0; i < steps.size(); ++i) {
             leaf_plan& leaf = out_.leaves[first_leaf + i];
             leaf.at = places[i];
@@ -615,6 +606,7 @@ private:
                 out_.leaf_outer_strides[(first_leaf + i) * out_.outer_axes + axis] = steps[i][axis];
             }
         }
+        plan_results(x, space, axes);
     }
 
     constexpr shape const& space_of(graph::group const& x) const { return in_.shapes[x.space_node]; }
@@ -952,11 +944,12 @@ private:
         return true;
     }
 
-    /// Lets the columns begin at the first axis that may become one with them; `units` as in `may_merge`.
+    /// Lets the columns begin at the first axis, from `least` on, that may become one with them; `units` as in
+    /// `may_merge`.
     template <class Unit>
     static constexpr void merge_columns(axis_ranges& axes, shape const& space,
-                                        leaf_buffer<calque::strides> const& steps, Unit const* units) {
-        while (axes.first_column > 0 && may_merge(axes.first_column - 1, axes, space, steps, units)) {
+                                        leaf_buffer<calque::strides> const& steps, Unit const* units, int least = 0) {
+        while (axes.first_column > least && may_merge(axes.first_column - 1, axes, space, steps, units)) {
             --axes.first_column;
         }
     }
@@ -970,11 +963,12 @@ private:
         return true;
     }
 
-    /// The first of the axes before the columns through which one stride leads for each leaf: those of the rows.
-    static constexpr int first_even_row(leaf_buffer<calque::strides> const& steps, shape const& space,
-                                        int first_column) {
+    /// The first of the axes before the columns, from `least` on, through which one stride leads for each leaf: those
+    /// of the rows.
+    static constexpr int first_even_row(leaf_buffer<calque::strides> const& steps, shape const& space, int first_column,
+                                        int least = 0) {
         int first = first_column;
-        while (first > 0 && all_even(steps, space, first - 1, first_column)) {
+        while (first > least && all_even(steps, space, first - 1, first_column)) {
             --first;
         }
         return first;

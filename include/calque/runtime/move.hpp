@@ -147,15 +147,15 @@ void place_slice(moved_value const& to, moved_value const& from, shape const& st
     std::byte* first = to.data;
     strides steps;
     shape begin;
-    bool has_every = true;
+    bool is_box = true;
     for (int axis = 0; axis < to.extents.rank; ++axis) {
         extent_t const start = graph::ops::clipped_range::clip(starts[axis], stops[axis], to.extents[axis]).start;
         begin.push_back(start);
         first += start * to.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
         steps[axis] = to.steps[axis] * every[axis];
-        has_every &= every[axis] == 1;
+        is_box &= every[axis] == 1;
     }
-    if (has_every && from.extents.size() != 0) {
+    if (is_box && from.extents.size() != 0) {
         clear_around(to, reinterpret_cast<T*>(to.data), begin, from.extents);
     } else {
         clear(to, sizeof(T));

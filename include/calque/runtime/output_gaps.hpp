@@ -6,6 +6,8 @@
 #include <calque/runtime/aliasing.hpp>
 #include <calque/runtime/program.hpp>
 
+#include <algorithm>
+
 namespace calque {
 inline namespace v0 {
 namespace runtime {

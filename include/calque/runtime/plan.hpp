@@ -58,13 +58,13 @@ struct group_plan {
     kernels::matmul_variant product{}; // products
     kernels::row_variant variant{};    // rows: which way lanes run
     int outer_rank = 0;
-    int piece_rank = 0; // rows in pieces: how many axes behind these lead from one run of them to the next
-    int divided_axis = 0;               // the first that is not 1
-    extent_t divided_extent = 0;        // of that axis
-    extent_t part = 0;                  // rows: how much of it runs at once, after its copies; 0: all
-    extent_t column_part = 0;           // and how many columns of that; 0: all
-    bool is_in_place = false;           // slices' adjoints: a kernel has written them amid what are to be zeros
-    bool keeps_order = false;           // what it makes lies as its operands do, which is not row-major
+    int piece_rank = 0;          // rows in pieces: how many axes behind these lead from one run of them to the next
+    int divided_axis = 0;        // the first that is not 1
+    extent_t divided_extent = 0; // of that axis
+    extent_t part = 0;           // rows: how much of it runs at once, after its copies; 0: all
+    extent_t column_part = 0;    // and how many columns of that; 0: all
+    bool is_in_place = false;    // slices' adjoints: a kernel has written them amid what are to be zeros
+    bool keeps_order = false;    // what it makes lies as its operands do, which is not row-major
     std::uint64_t broadcast_leaves = 0; // as `kernels::fused_arguments` has them
     kernels::spaced_leaves spaced;
 };

@@ -34,10 +34,10 @@ struct plan_needs {
     bool pieces = false;
     bool output_gaps = false; // outputs may have gaps between rows: in doubt, false
     bool margins = false;     // values may lie amid zeros, of which slices' adjoints are views: in doubt, false
+    bool kernels = true;      // some call runs kernel by kernel, not as a `register_program`
 
     /// Whether what a kernel makes may have gaps between rows.
     constexpr bool result_gaps() const { return output_gaps || margins; }
-    bool kernels = true; // some call runs kernel by kernel, not as a `register_program`
 
     static constexpr plan_needs none() {
         return {false, false, false, false, false, false, false, false,
@@ -72,7 +72,7 @@ public:
         for (int k = 0; k < s_.group_count; ++k) {
             add_group(s_.groups[k], needs);
         }
-        needs.copies |= needs.orders;
+        needs.copies |= needs.orders || needs.margins;
         return needs;
     }
 
@@ -85,8 +85,8 @@ private:
         bool const keeps_order = view.op == graph::code_of<graph::ops::squeeze> ||
                                  view.op == graph::code_of<graph::ops::expand_dims> ||
                                  view.op == graph::code_of<graph::ops::reshape>;
-        bool const is_filled = source.kind == graph::storage_kind::buffer && source.output >= 0 &&
-                               s_.outputs[source.output] == v;
+        bool const is_filled =
+            source.kind == graph::storage_kind::buffer && source.output >= 0 && s_.outputs[source.output] == v;
         bool is_read = s_.is_read(v);
         for (int o = 0; o < s_.output_count; ++o) {
             is_read |= o != source.output && s_.outputs[o] == v;
@@ -97,6 +97,7 @@ private:
     constexpr void add_group(graph::group const& x, plan_needs& needs) const {
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             needs.values = true;
+            needs.margins |= graph::is_amid_zeros(g_, s_, x);
             return;
         }
         int const rank = g_.shapes[x.space].rank;
@@ -224,10 +225,6 @@ constexpr plan_needs needs_of(graph::graph_view const& g, graph::schedule_view c
     for (int k = 0; needs.copies && k < s.group_count; ++k) {
         needs.pieces |= detail::may_be_in_pieces(g, s, s.groups[k]);
     }
-    for (int k = 0; k < s.group_count; ++k) {
-        needs.margins |= graph::is_amid_zeros(g, s, s.groups[k]);
-    }
-    needs.copies |= needs.margins;
     needs.outer_loops |= needs.copies || may_broadcast;
     needs.several_shapes |= needs.copies || may_broadcast;
     return needs;

@@ -8,7 +8,7 @@
 #include <calque/kernels/cpu/row_search.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace calque {
 inline namespace v0 {
@@ -95,11 +95,9 @@ private:
         for_each_piece(row, [&](arguments const& piece) CALQUE_INLINE_LAMBDA {
             base::template load_broadcast_elements<Phase>(piece);
             std::ptrdiff_t j = 0;
-            if constexpr (!phase<Phase>::always_masked) {
-                CALQUE_ROLLED
-                for (; columns_ - j >= block; j += block) {
-                    base::template run_block<Phase, false>(wide, piece, j, 0);
-                }
+            CALQUE_ROLLED
+            for (; columns_ - j >= block; j += block) {
+                base::template run_block<Phase, false>(wide, piece, j, 0);
             }
             if constexpr (phase<Phase>::is_light && U != 1) {
                 CALQUE_ROLLED
@@ -161,13 +159,15 @@ private:
             constexpr graph::step s = Group::steps()[step];
             using T = type_of<s.type>;
             if constexpr (s.leaf >= 0 && s.varies_along_columns) {
-                piece.leaves[s.leaf] = advanced(static_cast<T const*>(piece.leaves[s.leaf]), times * leaf_stride(s.leaf));
+                piece.leaves[s.leaf] =
+                    advanced(static_cast<T const*>(piece.leaves[s.leaf]), times * leaf_stride(s.leaf));
             }
             if constexpr (s.index >= 0 && s.varies_along_columns) {
                 piece.indices[s.index] += times * leaf_stride(s.index);
             }
             if constexpr (s.result >= 0 && Group::is_full(s.result)) {
-                piece.results[s.result] = advanced(static_cast<T*>(piece.results[s.result]), times * result_stride(s.result));
+                piece.results[s.result] =
+                    advanced(static_cast<T*>(piece.results[s.result]), times * result_stride(s.result));
             }
         });
     }

@@ -92,8 +92,8 @@ private:
         for (int i = 0; i < program::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const is_matrix = s.leaf >= 0 && s.varies_along_columns && s.varies_along_rows;
-            bytes += size_of(s.type) * (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0 ? 2 : 0) +
-                                        (plan.scratch[i] >= 0));
+            bytes += size_of(s.type) *
+                     (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0 ? 2 : 0) + (plan.scratch[i] >= 0));
         }
         return static_cast<std::ptrdiff_t>(bytes);
     }();
@@ -173,7 +173,8 @@ private:
             constexpr int step = program::template reads<0>.at[k];
             if constexpr (constexpr graph::step s = step_v<Group, step>; s.leaf >= 0 && s.varies_along_rows) {
                 constexpr auto bytes = static_cast<std::ptrdiff_t>(size_of(s.type));
-                simd::prefetch<U * simd::width>(base::template array_of<step>(row) + j, ahead * row.leaf_row_strides[s.leaf] * bytes);
+                simd::prefetch<U * simd::width>(base::template array_of<step>(row) + j,
+                                                ahead * row.leaf_row_strides[s.leaf] * bytes);
             }
         });
     }
@@ -235,7 +236,8 @@ private:
     /// ended.
     template <int Phase>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
-        int const first = -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (simd::width - 1);
+        int const first =
+            -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (simd::width - 1);
         bool in_lines = false;
         if constexpr (phase<Phase>::may_gain_from_lines) {
             in_lines = phase<Phase>::gains_from_lines(columns_) && begins_in_lines<Phase>(row, first);
@@ -352,7 +354,8 @@ private:
         for (; j + block <= end; j += block) {
             base::template run_block<Phase, false>(accumulators, row, j, 0);
         }
-        base::template run_block<Phase, true, kept_lanes::first_of_last_group>(accumulators, row, j, static_cast<int>(end - j));
+        base::template run_block<Phase, true, kept_lanes::first_of_last_group>(accumulators, row, j,
+                                                                               static_cast<int>(end - j));
         program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             auto& total = accumulators.template at<step>();
             total = simd::rotate_right(total, first);
@@ -419,7 +422,8 @@ private:
     static CALQUE_INLINE int columns_before_past_caches(arguments const& row) {
         if constexpr (phase<Phase>::template stores_parts<OneRow>) {
             constexpr int elements_of_a_line = phase<Phase>::groups_of_a_line * simd::width;
-            return -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (elements_of_a_line - 1);
+            return -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) &
+                   (elements_of_a_line - 1);
         } else {
             return count_unaligned<Phase>(row);
         }
