@@ -19,6 +19,7 @@ using vector = xtensor<float, 1>;
 
 inline constexpr auto smooth = [](auto x) { return tanh(x) * 2 + x; };
 inline constexpr auto rows = [](auto x) { return calque::softmax<-1>(x); };
+inline constexpr auto fractions = [](auto x) { return x / calque::sum<-1>(x * x + 1, calque::keepdims); };
 inline constexpr auto columns = [](auto x) { return x - calque::mean<0>(x); };
 inline constexpr auto decayed = [](auto x, auto rate) { return tanh(x * rate) - exp(x - rate); };
 inline constexpr auto product = [](auto x, auto w) { return matmul(x, w); };
@@ -70,6 +71,7 @@ TEST_CASE("an output takes the place of an argument") {
             matrix const x = noise<float, 2>({m, n}, 1);
             CHECK(is_right_in_place(smooth, x));
             CHECK(is_right_in_place(rows, x));
+            CHECK(is_right_in_place(fractions, x));
             CHECK(is_right_in_place(columns, x));
         }
         matrix const x = noise<float, 2>({5, n}, 1);

@@ -43,24 +43,18 @@ public:
                                     [[maybe_unused]] std::ptrdiff_t first = 0) {
         arguments row = a; // for all that a compiler knows, a store could change what it has by reference
         if constexpr (OneRow) {
-            fused_rows kernel(1, columns, columns);
+            fused_rows kernel(1, columns, columns, 0);
             kernel.base::template compute_row_values<0, false>(row);
             kernel.template run_row<true, false>(row, typename program::phases{});
         } else {
-            fused_rows kernel(rows, columns, end_of_overlapping_blocks(a, columns));
+            fused_rows kernel(rows, columns, end_of_overlapping_blocks(a, columns),
+                              find_overlapping_phases(a, columns, typename program::phases{}));
             kernel.base::template compute_row_values<0, false>(row);
             move_to_row<Group>(row, first);
-            if constexpr (takes_turns) {
-                std::ptrdiff_t const turns = rows_in_turn(columns);
-                for (std::ptrdiff_t i = first; i < rows; i += turns) {
-                    std::ptrdiff_t const count = std::min(turns, rows - i);
-                    kernel.run_rows(row, count, typename program::phases{});
-                    move_to_row<Group>(row, count);
-                }
-            } else if (phase<0>::has_loop_of_short_rows && phase<0>::has_no_blocks(columns)) {
-                kernel.template run_each<phase<0>::has_loop_of_short_rows>(row, rows - first);
+            if (has_loop_of_short_rows && phase<0>::has_no_blocks(columns)) {
+                kernel.template run_all<has_loop_of_short_rows>(row, rows - first);
             } else {
-                kernel.template run_each<false>(row, rows - first);
+                kernel.template run_all<false>(row, rows - first);
             }
         }
     }
@@ -78,6 +72,7 @@ public:
 
 private:
     static constexpr bool takes_turns = plan.takes_turns();
+    static constexpr bool has_loop_of_short_rows = !PastCaches && phase<0>::has_loop_of_short_rows;
 
     /// How many rows take turns with each phase: as many as L1 holds with what they read and write.
     static constexpr std::ptrdiff_t rows_in_turn(std::ptrdiff_t columns) {
@@ -98,17 +93,27 @@ private:
         return static_cast<std::ptrdiff_t>(bytes);
     }();
 
-    CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping)
+    CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping,
+                             unsigned overlapping_phases)
         : base(columns), elements_(rows * columns),
           waits_for_memory_(rows * columns >= phase<0>::prefetched_elements(columns)),
           is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
-          end_of_overlapping_blocks_(end_of_overlapping) {}
+          end_of_overlapping_blocks_(end_of_overlapping), overlapping_phases_(overlapping_phases) {}
 
     template <bool AreShort>
-    CALQUE_INLINE void run_each(arguments& row, std::ptrdiff_t rows) {
-        for (std::ptrdiff_t i = 0; i < rows; ++i) {
-            run_row<false, AreShort>(row, typename program::phases{});
-            move_to_row<Group>(row, 1);
+    CALQUE_INLINE void run_all(arguments& row, std::ptrdiff_t rows) {
+        if constexpr (takes_turns) {
+            std::ptrdiff_t const turns = rows_in_turn(columns_);
+            for (std::ptrdiff_t i = 0; i < rows; i += turns) {
+                std::ptrdiff_t const count = std::min(turns, rows - i);
+                run_rows<AreShort>(row, count, typename program::phases{});
+                move_to_row<Group>(row, count);
+            }
+        } else {
+            for (std::ptrdiff_t i = 0; i < rows; ++i) {
+                run_row<false, AreShort>(row, typename program::phases{});
+                move_to_row<Group>(row, 1);
+            }
         }
     }
 
@@ -119,10 +124,10 @@ private:
     }
 
     /// `count` rows from `first` on.
-    template <int... Phase>
+    template <bool AreShort, int... Phase>
     CALQUE_INLINE void run_rows(arguments const& first, std::ptrdiff_t count, std::integer_sequence<int, Phase...>) {
         row_registers rows[thresholds::rows_in_turn];
-        (run_phase_of_rows<Phase>(first, count, rows), ...);
+        (run_phase_of_rows<Phase, AreShort>(first, count, rows), ...);
         if constexpr (program::row_results.size != 0) {
             arguments row = first;
             for (std::ptrdiff_t r = 0; r < count; ++r) {
@@ -133,11 +138,11 @@ private:
         }
     }
 
-    template <int Phase>
+    template <int Phase, bool AreShort>
     CALQUE_INLINE void run_phase_of_rows(arguments row, std::ptrdiff_t count, row_registers* rows) {
         for (std::ptrdiff_t r = 0; r < count; ++r) {
             program::template copy_row_values_before<Phase>(rows[r], row_);
-            run_phase<Phase, false>(row);
+            run_phase<Phase, false, AreShort>(row);
             program::template copy_row_values<Phase>(row_, rows[r]);
             move_to_row<Group>(row, 1);
             row.scratch += scratch_bytes_of_a_row(columns_);
@@ -196,6 +201,19 @@ private:
             is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
         });
         return is;
+    }
+
+    /// Whether a phase stores to an array that it reads.
+    template <int Phase>
+    static CALQUE_INLINE bool rewrites(arguments const& row) {
+        bool does = false;
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            if constexpr (step_v<Group, step>.leaf >= 0) {
+                does |= is_written<Phase>(row, base::template array_of<step>(row));
+            }
+        });
+        return does;
     }
 
     /// Whether some arrays do not begin in their lines at column `j`, and none of these is stored to: the next line
@@ -446,15 +464,8 @@ private:
                                                                   std::ptrdiff_t columns) {
         if constexpr (phase<0>::has_overlapping_blocks) {
             constexpr std::ptrdiff_t block = phase<0>::groups * simd::width;
-            bool is_rewritten = false;
-            unroll_steps<0, program::template reads<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                constexpr int step = program::template reads<0>.at[k];
-                if constexpr (step_v<Group, step>.leaf >= 0) {
-                    is_rewritten |= is_written<0>(row, base::template array_of<step>(row));
-                }
-            });
             std::ptrdiff_t const left = columns & (block - 1);
-            return columns > block && left > block / 2 && !is_rewritten ? columns : columns - left;
+            return columns > block && left > block / 2 && !rewrites<0>(row) ? columns : columns - left;
         }
         return columns;
     }
@@ -475,6 +486,34 @@ private:
             }
             end = end_of_overlapping_blocks_;
             j = end - block;
+        }
+    }
+
+    /// Which phases run the last register of a row so that it ends where the row does: all that may, unless rows are
+    /// too short or the result takes the place of what it is computed from.
+    template <int... Phase>
+    static CALQUE_INLINE unsigned find_overlapping_phases([[maybe_unused]] arguments const& row,
+                                                          [[maybe_unused]] std::ptrdiff_t columns,
+                                                          std::integer_sequence<int, Phase...>) {
+        auto const bit = [&](auto of) CALQUE_INLINE_LAMBDA {
+            if constexpr (phase<of>::has_overlapping_registers) {
+                return columns >= simd::width && !rewrites<of>(row) ? 1u << of : 0u;
+            } else {
+                return 0u;
+            }
+        };
+        return (0u | ... | bit(std::integral_constant<int, Phase>{}));
+    }
+
+    /// Runs whole registers of such a phase from column `j` on, the last of which ends with the row. One loop has all.
+    template <int Phase>
+    CALQUE_INLINE void run_overlapping_registers(arguments const& row, std::ptrdiff_t j) {
+        step_registers<Group, 1> narrow;
+        std::ptrdiff_t const last = columns_ - simd::width;
+        CALQUE_ROLLED
+        while (j < columns_) {
+            base::template run_block<Phase, false>(narrow, row, std::min(j, last), 0);
+            j += simd::width;
         }
     }
 
@@ -686,6 +725,46 @@ private:
         }
     }
 
+    /// Runs the columns of a phase behind its blocks, from `first` on; its whole registers begin at `begin`.
+    template <int Phase, bool OneRow>
+    CALQUE_INLINE void run_rest(step_registers<Group, 1>& narrow, arguments const& row, std::ptrdiff_t begin,
+                                std::ptrdiff_t first) {
+        constexpr int U = phase<Phase>::groups;
+        if constexpr (phase<Phase>::is_light && !is_spaced) { // masks of whole registers would be a good part of it
+            std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
+            if constexpr (U != 1) {
+                CALQUE_ROLLED
+                for (std::ptrdiff_t j = first; j < end; j += simd::width) {
+                    base::template run_block<Phase, false>(narrow, row, j, 0);
+                }
+            }
+            if (end < columns_) { // no loop, for which compilers would keep a few addresses more
+                base::template run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
+            }
+        } else {
+            std::ptrdiff_t j = first;
+            constexpr bool masks_cost = simd::register_count < 32;
+            if constexpr (U == 4 && !plan.reduces[Phase] && (masks_cost || !OneRow)) { // all that short rows have
+                constexpr std::ptrdiff_t pair_width = 2 * simd::width;
+                step_registers<Group, 2> pair;
+                if constexpr (masks_cost) {
+                    CALQUE_ROLLED
+                    for (; columns_ - j >= pair_width; j += pair_width) {
+                        base::template run_block<Phase, false>(pair, row, j, 0);
+                    }
+                }
+                CALQUE_ROLLED
+                for (; columns_ - j > simd::width; j += pair_width) {
+                    base::template run_block<Phase, true>(pair, row, j, lanes_of(columns_ - j, pair_width));
+                }
+            }
+            CALQUE_ROLLED
+            for (; j < columns_; j += simd::width) {
+                base::template run_block<Phase, true>(narrow, row, j, lanes_of(columns_ - j, simd::width));
+            }
+        }
+    }
+
     template <int Phase, bool OneRow, bool IsShort = false>
     CALQUE_INLINE void run_phase(arguments const& row) {
         constexpr int U = phase<Phase>::groups;
@@ -723,40 +802,13 @@ private:
                 program::template fold_reductions<Phase>(wide, narrow);
                 first = end_of_phase<Phase, OneRow>(begin);
             }
-            if constexpr (phase<Phase>::is_light &&
-                          !is_spaced) { // masks of whole registers would be a good part of the work
-                std::ptrdiff_t const end = end_of_blocks<simd::width>(begin);
-                if constexpr (U != 1) {
-                    CALQUE_ROLLED
-                    for (std::ptrdiff_t j = first; j < end; j += simd::width) {
-                        base::template run_block<Phase, false>(narrow, row, j, 0);
-                    }
-                }
-                if (end < columns_) { // no loop, for which compilers would keep a few addresses more
-                    base::template run_block<Phase, true>(narrow, row, end, lanes_of(columns_ - end, simd::width));
-                }
-            } else {
-                std::ptrdiff_t j = first;
-                constexpr bool masks_cost = simd::register_count < 32;
-                if constexpr (U == 4 && !plan.reduces[Phase] && (masks_cost || !OneRow)) { // all that short rows have
-                    constexpr std::ptrdiff_t pair_width = 2 * simd::width;
-                    step_registers<Group, 2> pair;
-                    if constexpr (masks_cost) {
-                        CALQUE_ROLLED
-                        for (; columns_ - j >= pair_width; j += pair_width) {
-                            base::template run_block<Phase, false>(pair, row, j, 0);
-                        }
-                    }
-                    CALQUE_ROLLED
-                    for (; columns_ - j > simd::width; j += pair_width) {
-                        base::template run_block<Phase, true>(pair, row, j, lanes_of(columns_ - j, pair_width));
-                    }
-                }
-                CALQUE_ROLLED
-                for (; j < columns_; j += simd::width) {
-                    base::template run_block<Phase, true>(narrow, row, j, lanes_of(columns_ - j, simd::width));
+            if constexpr (!OneRow && phase<Phase>::has_overlapping_registers) {
+                if ((overlapping_phases_ >> Phase & 1) != 0) {
+                    run_overlapping_registers<Phase>(row, first);
+                    return;
                 }
             }
+            run_rest<Phase, OneRow>(narrow, row, begin, first);
             base::template finish_reductions<Phase>(narrow);
         }
     }
@@ -765,6 +817,7 @@ private:
     bool const waits_for_memory_;
     bool const is_behind_l1_;
     std::ptrdiff_t const end_of_overlapping_blocks_;
+    unsigned const overlapping_phases_; // a bit for each
 };
 
 } // namespace kernels

@@ -41,10 +41,8 @@ struct row_traits {
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
-        : is_one_walk(plan.count == 1),
-          most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
-          is_costly(most_cost >= thresholds::costly_phase),
-          takes_turns(plan.takes_turns()),
+        : is_one_walk(plan.count == 1), most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
+          is_costly(most_cost >= thresholds::costly_phase), takes_turns(plan.takes_turns()),
           is_wide(has_wide_values(steps, N)) {
         bool const folds_at_length = is_costly && !is_one_walk;
         int const fold = folds_at_length ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
@@ -93,8 +91,8 @@ struct row_traits {
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
-    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by itself,
-    /// whose steps wait for each other, takes as long as two: there is no such kernel.
+    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by
+    /// itself, whose steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
         if (!may_be_short || (may_be_long && are_long(columns, rows))) {
             return {};
@@ -163,18 +161,18 @@ private:
         extent_t const more_idle_lanes = idle_lanes - least / 2; // than there are as a rule
         extent_t const of_idle_lanes = has_costly_pairs() ? 2 * more_idle_lanes : is_costly ? more_idle_lanes : 0;
         int const saved = simd::waits_for_lines_that_are_crossed ? 0 : repeated / 2;
-        int const of_a_column = percent_of_a_moved_array() * std::max(moved - saved, 1);
+        int const fewest =
+            simd::register_count != 32 && !is_costly ? thresholds::least_moved_arrays_of_16_registers : 1;
+        int const of_a_column = percent_of_a_moved_array() * std::max(moved - saved, fewest);
         return std::clamp<extent_t>(once_a_row * 100 / of_a_column + of_idle_lanes, least, most);
     }
 
     /// What each array that is moved costs a lane a row, in hundredths of a column.
     constexpr int percent_of_a_moved_array() const {
-        if (simd::register_count != 32) {
-            return is_costly ? thresholds::percent_of_a_moved_array_of_costly_rows_of_16_registers
-                             : thresholds::percent_of_a_moved_array_of_16_registers;
-        }
-        auto const& percent = simd::waits_for_lines_that_are_crossed ? thresholds::percent_of_moved_arrays_across_lines
-                                                                     : thresholds::percent_of_moved_arrays;
+        auto const& percent = simd::register_count != 32 ? thresholds::percent_of_moved_arrays_of_16_registers
+                              : simd::waits_for_lines_that_are_crossed
+                                  ? thresholds::percent_of_moved_arrays_across_lines
+                                  : thresholds::percent_of_moved_arrays;
         if (is_costly) {
             return is_wide ? percent.of_wide_costly_rows : percent.of_costly_rows;
         }
