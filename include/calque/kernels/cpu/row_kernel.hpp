@@ -171,13 +171,19 @@ public:
 private:
     /// Whether such rows should be joined where they have something once. (Those that fill registers gain little.)
     static constexpr bool suit_places(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        constexpr std::ptrdiff_t most = simd::register_count != 32
-                                            ? thresholds::most_columns_with_places_of_16_registers
-                                        : is_light ? thresholds::most_columns_with_places
-                                                   : thresholds::most_columns_with_places_of_costly_work;
-        constexpr std::ptrdiff_t rows_of_a_column = is_light ? thresholds::rows_of_a_column_with_places
-                                                             : thresholds::rows_of_a_column_with_places_of_costly_work;
-        bool const fill_registers = columns % simd::width == 0 && (traits.is_wide || columns > simd::width);
+        constexpr bool has_16_registers = simd::register_count != 32;
+        constexpr std::ptrdiff_t most = has_16_registers ? thresholds::most_columns_with_places_of_16_registers
+                                        : is_light       ? thresholds::most_columns_with_places
+                                                         : thresholds::most_columns_with_places_of_costly_work;
+        constexpr auto const& of_a_column =
+            has_16_registers ? thresholds::rows_of_a_column_of_16_registers : thresholds::rows_of_a_column_with_places;
+        constexpr std::ptrdiff_t rows_of_a_column = !is_light        ? of_a_column.of_costly_work
+                                                    : traits.is_wide ? of_a_column.of_light_wide_work
+                                                                     : of_a_column.of_light_work;
+        constexpr std::ptrdiff_t whole =
+            is_light && has_16_registers ? thresholds::whole_groups_with_places_of_16_registers : 1;
+        constexpr std::ptrdiff_t most_whole = (traits.is_wide ? whole / 2 : whole) * simd::width;
+        bool const fill_registers = columns % simd::width == 0 && columns > most_whole;
         return limits.suit(rows, columns) && columns <= most && !fill_registers && rows >= rows_of_a_column * columns;
     }
 

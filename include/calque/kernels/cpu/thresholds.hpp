@@ -302,11 +302,24 @@ inline constexpr std::ptrdiff_t least_elements_of_aligned_joined_rows = 1024;
 /// 1.8, in double 0.9 to 1.5, over up to 65 columns, 0.85 to 1.0 over 70 and 79. Since light rows run register by
 /// register, x*k, max(x*w+k, 0) and x*k+y take row by row 0.78 to 1.0 over 56 to 79 columns but 65 (1.0 to 1.15), 0.88
 /// to 1.1 over 40, 1.0 to 1.2 over 49, 1.15 to 1.45 over 24 and 25.
-inline constexpr std::ptrdiff_t rows_of_a_column_with_places = 6;
-inline constexpr std::ptrdiff_t rows_of_a_column_with_places_of_costly_work = 3;
+struct rows_of_a_column {
+    std::ptrdiff_t of_light_work;
+    std::ptrdiff_t of_light_wide_work; // on elements of 8 bytes
+    std::ptrdiff_t of_costly_work;
+};
+inline constexpr rows_of_a_column rows_of_a_column_with_places{6, 6, 3};
+/// Measured with the above, an AMD Zen 3, 100 and 140 rows over 17 to 47 columns: x + k 1.4 to 3, x*k + y 1.05 to 2,
+/// tanh(x * k) of 48 to 100 rows 1.15 to 1.9, in double 1.1 to 1.5; in double with 3 x + k 0.65 to 1.0, but x*k + y up to
+/// 1.3 over 33 to 47.
+inline constexpr rows_of_a_column rows_of_a_column_of_16_registers{3, 6, 2};
 inline constexpr std::ptrdiff_t most_columns_with_places = 55;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work = 66;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
+/// Light rows that fill registers have places up to so many groups of columns, others up to one; of elements of 8 bytes
+/// up to half of that. Measured with one, an AMD Zen 3, 100 to 1000 rows: x + k and x*k + y 1.6 to 3 over 16 columns,
+/// 1.25 to 2.6 over 24, doubles over 8 1.6 to 2; with more 0.85 to 1.15 over 32, doubles 1.0 to 1.1 over 16; tanh(x * k)
+/// 0.9 to 1.15 over 16 and 24.
+inline constexpr std::ptrdiff_t whole_groups_with_places_of_16_registers = 3;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
 
 /// Groups of so few steps have a kernel for that: tanh(a*b+c)*sigmoid(a)-0.5c of matrices takes 1.04 times the
@@ -370,10 +383,10 @@ inline constexpr moved_array_percent percent_of_moved_arrays{17, 12, 17, 10, 16}
 /// over 48, with gain and bias 1.45, 1.9, 2.3 over 64, softmax 1.15 over 40 and 49, its logarithm 1.15 over 56.
 inline constexpr moved_array_percent percent_of_moved_arrays_across_lines{25, 12, 17, 13, 19};
 /// With AVX2 37, 64, 146, 32, 37, 34, 21, 61 and 14; in double 37, 98, 194, 21, 48, 98, 37, 69 and 11: 1.005. Since
-/// several walks of little work have a loop of their own for short rows, layer norm 31, with gain and bias 50, plus y
-/// 18, variance 30, rows over their norms 9, over their sums 8, (x - min) / (max - min) 9; in double 44, 60, 24, 46, 9,
-/// less than 8, and 11.
-inline constexpr moved_array_percent percent_of_moved_arrays_of_16_registers{22, 48, 48, 16, 16};
+/// several walks of little work have a loop of their own for short rows, and tiles overlap, layer norm 44, with gain
+/// and bias 63, plus y 24, variance 33, rows over their norms 9, over their sums 8, (x - min) / (max - min) 9; in double
+/// 42, 62, 24, 38, 9, less than 8, and 11: arrays count as so many at least.
+inline constexpr moved_array_percent percent_of_moved_arrays_of_16_registers{18, 48, 48, 16, 16};
 inline constexpr int least_moved_arrays_of_16_registers = 4;
 /// Rows of several walks whose arrays have more bytes have a lane each below these hundredths of so many columns: tiles
 /// read and write many lines at once, which do not come in order from behind L2. Measured on an Intel Xeon (L2 of 2
