@@ -137,8 +137,8 @@ CALQUE_INLINE V expm1(V x) {
     return select_if<comparison::less>(abs(x), V(std::numeric_limits<T>::epsilon() / 4), x, half + half);
 }
 
-/// 2^n / (2^n + exp(r)) with -x = r - n ln 2, which does not overflow; the result may be denormal, and so that 2^n need
-/// not be, both sides of the quotient are lifted.
+/// 2^n / (2^n + exp(r)) with -x = r - n ln 2, which does not overflow; the result may be denormal. So that 2^n need not
+/// be, both sides of the quotient are lifted where no instruction scales by it.
 ///
 /// The order of the sum: 2^n is not lost beside 1 where it is small, and adding 1 loses nothing where 2^n is large.
 template <class V>
@@ -149,10 +149,16 @@ CALQUE_INLINE V sigmoid(V x) {
     V const n_plus_rounder = simd::fma(bounded, V(T(1.4426950408889634)), V(rounder<V>));
     V const n = n_plus_rounder - V(rounder<V>);
     V const r = simd::fma(n, V(ln2_low<V>), simd::fms(n, V(ln2_high<V>), bounded));
+#if CALQUE_AVX512
+    V const one(T(1));
+    V const power = scale(one, n);
+    return scale(one / ((power + exp_minus_one_beside_one(r)) + one), n);
+#else
     constexpr int lift = is_float<V> ? 24 : 56;
     V const lifted_one(T(std::int64_t{1} << lift));
     V const power = power_of_two<lift>(n_plus_rounder);
     return power / (simd::fma(exp_minus_one_beside_one(r), lifted_one, power) + lifted_one);
+#endif
 }
 
 } // namespace math
