@@ -100,6 +100,7 @@ private:
           is_behind_l1_(rows * columns * bytes_of_a_column > thresholds::most_bytes_in_l1),
           end_of_overlapping_blocks_(end_of_overlapping), overlapping_phases_(overlapping_phases) {}
 
+    /// `rows` rows from `row` on. `AreShort`: none fills the blocks of a phase.
     template <bool AreShort>
     CALQUE_INLINE void run_all(arguments& row, std::ptrdiff_t rows) {
         if constexpr (takes_turns) {
