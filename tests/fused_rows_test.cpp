@@ -97,8 +97,7 @@ TEST_CASE("more than the caches hold: memory is asked for ahead of the loads") {
     auto const z = noise<float, 2>({rows, columns}, 4);
     check_fused([](auto v) { return calque::softmax<-1>(v); }, closeness{16, 1}, z);
     check_fused([](auto v) { return v - calque::max<-1>(v, keepdims); }, equal_bits, z);
-    check_fused([](auto v) { return v - calque::max<-1>(v, keepdims); }, equal_bits,
-                xt::view(z, xt::range(0, rows, 2)));
+    check_fused([](auto v) { return v - calque::max<-1>(v, keepdims); }, equal_bits, xt::view(z, xt::range(0, rows, 2)));
 }
 
 TEST_CASE("one long row is read in parts side by side, whatever is left behind them") {

@@ -7,6 +7,8 @@
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
+#include <algorithm>
+
 namespace calque {
 inline namespace v0 {
 namespace kernels {
@@ -42,8 +44,8 @@ public:
     static constexpr bool is_crowded = is_short_of_registers<Group> && plan.cost[Phase] > 1 &&
                                        plan.cost[Phase] <= thresholds::most_cost_of_crowded_phase;
 
-    /// Whether four groups of more than light work run in lockstep: registers suffice, or what they keep elsewhere
-    /// costs less than waiting.
+    /// Whether four groups of more than light work run in lockstep: registers suffice, or what they keep elsewhere costs
+    /// less than waiting.
     static constexpr bool is_deep = [] {
         bool const is_by_itself = plan.count == 1;
         bool const is_costly = !plan.reduces[Phase] && plan.cost[Phase] >= thresholds::least_cost_of_spilling_groups;
@@ -57,9 +59,9 @@ public:
     /// instructions that wait for one another, of which a processor looks too few ahead; fewer where registers are
     /// short. Fewer, too, where leaves may have one element a row: what is in the registers of a group depends on the
     /// call, so that it is copied there. (Measured with one, exp(x - k) and tanh(x * k): 1.05, of joined rows 1.05 to
-    /// 1.12; with four tanh takes up to 1.17.) But with 16 registers little work, an AMD Zen 3, measured with one: x +
-    /// k 1.1 to 1.35, (x - k) l 1.1 to 2.3, max(x k + y, 0) 1.3 to 1.6, in double 1.0 to 1.6. Where columns stand
-    /// apart, several registers make one.
+    /// 1.12; with four tanh takes up to 1.17.) But with 16 registers little work, an AMD Zen 3, measured with one: x + k
+    /// 1.1 to 1.35, (x - k) l 1.1 to 2.3, max(x k + y, 0) 1.3 to 1.6, in double 1.0 to 1.6. Where columns stand apart,
+    /// several registers make one.
     static constexpr int groups = [] {
         bool const is_copied = Broadcasts && !plan.reduces[Phase];
         int const light = !IsSpaced || plan.reduces[Phase] ? 4 : program::has_registers_to_spare ? 2 : 1;
@@ -77,7 +79,7 @@ public:
     }
 
     /// Whether rows too short for blocks have a loop of their own, in which nothing asks again for each row: light
-    /// sums, and, where 16 registers are short, several walks of little work. Measured without, over 16 to 47 columns:
+    /// sums, and, without AVX-512, several walks of little work. Measured without, over 16 to 47 columns:
     /// sums 1.05 to 1.3, of x * y 1.2 to 1.3, but 0.85 over 127; maxima 0.8 to 1.0; an AMD Zen 3, rows over their sums
     /// or norms, less their maxima: 1.3 to 1.6, of 16, 32 and 48 columns 1.0 to 1.2.
     static constexpr bool has_loop_of_short_rows = [] {
@@ -86,10 +88,8 @@ public:
         for (int k = 0; k < reductions.size; ++k) {
             are_sums &= step(reductions.at[k]).op == graph::code_of<graph::ops::sum>;
         }
-        bool are_walks = simd::register_count != 32 && plan.count > 1 && !IsSpaced;
-        for (int k = 0; k < plan.count; ++k) {
-            are_walks &= plan.cost[k] < thresholds::costly_phase;
-        }
+        bool const are_walks = simd::register_count != 32 && plan.count > 1 && !IsSpaced &&
+                               *std::max_element(plan.cost, plan.cost + plan.count) < thresholds::costly_phase;
         return plan.reduces[Phase] && !always_masked && !Broadcasts && (are_sums || are_walks);
     }();
 
@@ -101,8 +101,8 @@ public:
                                                    !plan.counts[Phase] && !IsSpaced && !Broadcasts && !always_masked;
 
     /// Whether the last register of a row may end where the row does: little elementwise work where the rest of a row
-    /// is stored piece by piece. Measured without, an AMD Zen 3, rows over their sums 1.15 to 1.4, less their
-    /// maxima 1.0 to 1.25 over up to 100 columns, 1.0 to 1.15 over more.
+    /// is stored piece by piece. Measured without, an AMD Zen 3, rows over their sums 1.15 to 1.4, less their maxima 1.0
+    /// to 1.25 over up to 100 columns, 1.0 to 1.15 over more.
     static constexpr bool has_overlapping_registers =
         simd::register_count != 32 && plan.cost[Phase] < thresholds::costly_phase && !plan.reduces[Phase] &&
         !plan.counts[Phase] && !IsSpaced && !Broadcasts && !always_masked && stored.size != 0;
@@ -110,9 +110,9 @@ public:
     // ---- loads
 
     /// Whether the phase may ask for memory ahead of its loads: a reduction of so little work that it waits for nothing
-    /// else. (What stores as well waits for its stores.) Processors without AVX-512 look ahead in two arrays better
-    /// than in one. Measured with it, an AMD Zen 3, two arrays of 1 to 10 million: sums of x y 1.15 to 1.2, of |x -
-    /// y| 1.05 to 1.35, in rows 1.0 to 1.2; of doubles that L3 holds 0.8 to 0.95, of more 1.05 to 1.2.
+    /// else. (What stores as well waits for its stores.) Processors without AVX-512 look ahead in two arrays better than
+    /// in one. Measured with it, an AMD Zen 3, two arrays of 1 to 10 million: sums of x y 1.15 to 1.2, of |x - y| 1.05
+    /// to 1.35, in rows 1.0 to 1.2; of doubles that L3 holds 0.8 to 0.95, of more 1.05 to 1.2.
     static constexpr bool prefetches = plan.reduces[Phase] && plan.cost[Phase] <= thresholds::light_phase &&
                                        (simd::register_count == 32 || read.size == 1);
 

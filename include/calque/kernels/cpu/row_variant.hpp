@@ -41,8 +41,10 @@ struct row_traits {
 
     template <int N>
     constexpr row_traits(graph::step const* steps, phase_plan<N> const& plan)
-        : is_one_walk(plan.count == 1), most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
-          is_costly(most_cost >= thresholds::costly_phase), takes_turns(plan.takes_turns()),
+        : is_one_walk(plan.count == 1),
+          most_cost(*std::max_element(plan.cost, plan.cost + plan.count)),
+          is_costly(most_cost >= thresholds::costly_phase),
+          takes_turns(plan.takes_turns()),
           is_wide(has_wide_values(steps, N)) {
         bool const folds_at_length = is_costly && !is_one_walk;
         int const fold = folds_at_length ? thresholds::columns_of_a_fold_of_costly_rows : thresholds::columns_of_a_fold;
@@ -91,8 +93,8 @@ struct row_traits {
 
     /// The cheapest way for so many rows. Whole groups of them have a lane each; for what remains, which is computed as
     /// a whole group too, it depends on what rows pay for the tail, the fold of the lanes and what each computes once
-    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by
-    /// itself, whose steps wait for each other, takes as long as two: there is no such kernel.
+    /// if lanes run along the columns. `may_be_long`: there is a kernel for that. A group of rows of one walk by itself,
+    /// whose steps wait for each other, takes as long as two: there is no such kernel.
     constexpr row_split split(extent_t rows, extent_t columns, bool may_be_long) const {
         if (!may_be_short || (may_be_long && are_long(columns, rows))) {
             return {};
