@@ -113,12 +113,12 @@ public:
         return Needs.spaced ? spacings_of(Compiled::view(), schedule.view(), schedule.groups[k]) : 0;
     }
 
-    /// The scratch of a group's kernel for rows in pieces; -1: there is none.
-    static constexpr std::ptrdiff_t scratch_of_pieces(int k, std::ptrdiff_t pieces, std::ptrdiff_t columns) {
+    /// How a group's kernel for rows in pieces runs these.
+    static constexpr pieces_choice choose_pieces(int k, std::ptrdiff_t pieces, std::ptrdiff_t columns) {
         return [&]<int... K>(std::integer_sequence<int, K...>) {
-            std::ptrdiff_t bytes = -1;
-            (void)((K == k && (bytes = scratch_of_pieces_of<K>(pieces, columns), true)) || ...);
-            return bytes;
+            pieces_choice choice;
+            (void)((K == k && (choice = choose_pieces_of<K>(pieces, columns), true)) || ...);
+            return choice;
         }(std::make_integer_sequence<int, size.groups>{});
     }
 
@@ -232,7 +232,7 @@ private:
             input.may_broadcast = &may_broadcast;
         }
         if constexpr (Needs.pieces) {
-            input.scratch_of_pieces = &scratch_of_pieces;
+            input.choose_pieces = &choose_pieces;
         }
         if constexpr (Needs.spaced) {
             input.spacings = &spacings;
@@ -301,12 +301,14 @@ private:
                                                                              schedule.groups[K])>;
 
     template <int K>
-    static constexpr std::ptrdiff_t scratch_of_pieces_of([[maybe_unused]] std::ptrdiff_t pieces,
-                                                         [[maybe_unused]] std::ptrdiff_t columns) {
+    static constexpr pieces_choice choose_pieces_of([[maybe_unused]] std::ptrdiff_t pieces,
+                                                    [[maybe_unused]] std::ptrdiff_t columns) {
         if constexpr (has_kernel_of_pieces<K>()) {
-            return static_cast<std::ptrdiff_t>(kernel_of_pieces<K>::scratch_bytes(pieces, columns));
+            using kernel = kernel_of_pieces<K>;
+            return {static_cast<std::ptrdiff_t>(kernel::scratch_bytes(pieces, columns)),
+                    kernel::run_in_lockstep(columns)};
         } else {
-            return -1;
+            return {};
         }
     }
 

@@ -28,6 +28,12 @@ struct row_choice {
     std::size_t scratch_bytes = 0;
 };
 
+/// How the kernel of a row in pieces runs these.
+struct pieces_choice {
+    std::ptrdiff_t scratch_bytes = -1; // -1: there is none
+    bool are_in_lockstep = false;
+};
+
 /// What a plan is made from: the program, and the arguments of one call.
 struct plan_input {
     graph::graph_view g;
@@ -41,8 +47,7 @@ struct plan_input {
                                      kernels::matrix_strides b) = nullptr; // `count` products of one size
     bool (*pass_caches)(int group, std::ptrdiff_t rows, std::ptrdiff_t columns) = nullptr; // what no cache holds
     bool (*may_broadcast)(int group) = nullptr; // leaves of one element a row
-    std::ptrdiff_t (*scratch_of_pieces)(int group, std::ptrdiff_t pieces,
-                                        std::ptrdiff_t columns) = nullptr; // -1: no kernel for rows in pieces
+    pieces_choice (*choose_pieces)(int group, std::ptrdiff_t pieces, std::ptrdiff_t columns) = nullptr;
     unsigned (*spacings)(int group) = nullptr;       // how far columns of leaves may stand apart, as bits
     calque::strides const* output_strides = nullptr; // of outputs, which may have gaps between rows
     bool keeps_orders = false; // of axes, of arguments, in outputs too: who reads these knows that
@@ -179,8 +184,8 @@ private:
         }
         extent_t const columns = run_size(space, first_column, axes.end);
         extent_t const rows = run_size(space, 0, first_column);
-        return rows == 1 || x.reduced_axes != 0 ||
-               !exceed_copies(x, rows, columns, columns * words_of(in_.g[v.node].type));
+        extent_t const words = 2 * columns * words_of(in_.g[v.node].type); // as much is read of other rows with gaps
+        return rows == 1 || x.reduced_axes != 0 || !exceed_copies(x, rows, columns, words);
     }
 
     // ---- values amid zeros: a kernel leaves room around what it makes, of which those who place that into zeros get
@@ -561,11 +566,13 @@ private:
         merge_columns(axes, space, its_steps, units.begin(), first_reduced);
         extent_t const columns = run_size(space, axes.first_column, axes.end);
         extent_t const pieces = run_size(space, first_reduced, axes.first_column);
-        std::ptrdiff_t const scratch_bytes = in_.scratch_of_pieces(k, pieces, columns);
+        pieces_choice const choice = in_.choose_pieces(k, pieces, columns);
         extent_t const of_a_piece = kernels::thresholds::words_of_a_piece +
                                     kernels::thresholds::words_of_an_instruction * instructions_of_a_group(x);
-        bool const gain = words * (columns - kernels::thresholds::columns_of_a_piece) >= of_a_piece;
-        if (pieces == 1 || !gain || scratch_bytes < 0) {
+        bool const gain = choice.are_in_lockstep && columns >= simd::width
+                              ? words != 0
+                              : words * (columns - kernels::thresholds::columns_of_a_piece) >= of_a_piece;
+        if (pieces == 1 || !gain || choice.scratch_bytes < 0) {
             return false;
         }
         int const first_copy = copies_.size();
@@ -582,7 +589,7 @@ private:
         plan.piece_rank = axes.first_row - first_reduced;
         plan.broadcast_leaves = broadcast_leaves;
         plan.variant = kernels::row_variant::in_pieces;
-        grow_workspace(static_cast<std::size_t>(scratch_bytes));
+        grow_workspace(static_cast<std::size_t>(choice.scratch_bytes));
         return true;
     }
 
@@ -701,6 +708,12 @@ private:
             }
             are_joined |= varies[i] == is_one_row;
         }
+        for (int i = 0; i < x.result_count; ++i) {
+            value_plan const& v = out_.values[in_.schedule.results[x.first_result + i]];
+            if (v.extents == space && has_gaps(v.steps, space, axes, true)) {
+                return false; // rows are not one in any case
+            }
+        }
         return !(are_joined && rows < thresholds::least_rows_copied_to_join) && exceed_copies(x, rows, columns, copied);
     }
 
@@ -713,11 +726,16 @@ private:
         extent_t const work = instructions_of_a_group(x);
         bool const divides = uses_divider(x);
         extent_t const idle_lanes = -columns & (simd::width - 1);
-        extent_t const loop = divides || idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;
-        extent_t const end = divides ? 0 : work / thresholds::groups_of_the_end_of_a_row;
-        extent_t const of_a_row = loop + end + work * idle_lanes / simd::width;
-        return rows * (of_a_row * 100 - copied * thresholds::percent_of_a_copied_word) >
-               thresholds::instructions_of_copies * 100;
+        extent_t of_a_row = work * idle_lanes / simd::width;
+        extent_t percent = thresholds::percent_of_a_copied_word;
+        if (simd::register_count != 32) { // `kernels::separate_rows`
+            of_a_row += columns < simd::width ? thresholds::instructions_of_a_masked_row : 0;
+            percent = thresholds::percent_of_a_word_of_separate_rows;
+        } else if (!divides) {
+            of_a_row += work / thresholds::groups_of_the_end_of_a_row;
+            of_a_row += idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;
+        }
+        return rows * (of_a_row * 100 - copied * percent) > thresholds::instructions_of_copies * 100;
     }
 
     constexpr static bool works_along_columns(graph::step const& s) { return s.leaf < 0 && s.varies_along_columns; }

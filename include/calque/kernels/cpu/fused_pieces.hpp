@@ -53,6 +53,8 @@ class fused_pieces : row_block<Group, MayBroadcast ? broadcast::rows : broadcast
     using base::columns_;
     using base::finish_row;
     using base::lanes_of;
+    using typename base::kept_lanes;
+    using base::plan;
     using base::scratch_bytes_of_a_row;
     using program = row_program<Group>;
     template <int Phase>
@@ -60,6 +62,13 @@ class fused_pieces : row_block<Group, MayBroadcast ? broadcast::rows : broadcast
 
 public:
     using arguments = typename base::arguments;
+
+    /// Whether pieces of so many columns run several at a time, in some walk along them.
+    static constexpr bool run_in_lockstep(std::ptrdiff_t columns) {
+        return [&]<int... Phase>(std::integer_sequence<int, Phase...>) {
+            return columns <= most_columns_in_lockstep && (has_lockstep<Phase> || ...);
+        }(typename program::phases{});
+    }
 
     /// Bytes of scratch for so many pieces of so many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t pieces, std::ptrdiff_t columns) {
@@ -92,7 +101,18 @@ private:
         step_registers<Group, 1> narrow;
         program::template start_reductions<Phase>(wide);
         program::template start_reductions<Phase>(narrow);
-        for_each_piece(row, [&](arguments const& piece) CALQUE_INLINE_LAMBDA {
+        bool const are_short = columns_ <= most_columns_in_lockstep;
+        auto const run_several = [&](arguments& first, std::ptrdiff_t count) CALQUE_INLINE_LAMBDA {
+            std::ptrdiff_t i = 0;
+            if constexpr (has_lockstep<Phase>) {
+                for (; are_short && i + U <= count; i += U) {
+                    run_pieces<Phase>(wide, first);
+                    move_pieces(first, U);
+                }
+            }
+            return i;
+        };
+        for_each_piece(row, run_several, [&](arguments const& piece) CALQUE_INLINE_LAMBDA {
             base::template load_broadcast_elements<Phase>(piece);
             std::ptrdiff_t j = 0;
             CALQUE_ROLLED
@@ -114,6 +134,43 @@ private:
         base::template finish_reductions<Phase>(narrow);
     }
 
+    static constexpr std::ptrdiff_t most_columns_in_lockstep = has_wide_values(Group::steps(), Group::step_count)
+                                                                   ? thresholds::most_columns_of_wide_pieces_in_lockstep
+                                                                   : thresholds::most_columns_of_pieces_in_lockstep;
+
+    /// Whether a phase runs short pieces several at a time: light work that stores nothing.
+    template <int Phase>
+    static constexpr bool has_lockstep = [] {
+        bool may = simd::register_count != 32 && phase<Phase>::is_light && phase<Phase>::groups > 1 &&
+                   program::template stores<Phase>.size == 0;
+        auto const& work = program::template work<Phase>;
+        for (int w = 0; w < work.size; ++w) {
+            may = may && Group::steps()[work.at[w]].index < 0 && !plan.loads(work.at[w], Phase);
+        }
+        return may;
+    }();
+
+    /// The first of several pieces.
+    struct pieces_in_lockstep : arguments {
+        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_columns; }
+    };
+
+    /// Runs as many pieces as there are groups, a group of lanes of each at a time.
+    template <int Phase, int U>
+    CALQUE_INLINE void run_pieces(step_registers<Group, U>& totals, arguments const& first) {
+        step_registers<Group, U> column;
+        pieces_in_lockstep const pieces{first};
+        std::ptrdiff_t j = 0;
+        CALQUE_ROLLED
+        for (; columns_ - j >= simd::width; j += simd::width) {
+            base::template compute_block<Phase, false, kept_lanes::all>(column, totals, pieces, j, 0);
+        }
+        if (j < columns_) {
+            base::template compute_block<Phase, true, kept_lanes::first_of_groups>(column, totals, pieces, j,
+                                                                                    static_cast<int>(columns_ - j));
+        }
+    }
+
     /// Folds what blocks have folded into what single groups have.
     template <int Phase, int U>
     static CALQUE_INLINE void add_wide(step_registers<Group, U>& wide, step_registers<Group, 1>& narrow) {
@@ -125,22 +182,28 @@ private:
         });
     }
 
-    template <class F>
-    CALQUE_INLINE void for_each_piece(arguments const& row, F&& f) const {
+    /// Calls `several(piece, count)` for the pieces of each run, which moves behind those that it runs and returns how
+    /// many these are, and `one(piece)` for each of the others.
+    CALQUE_INLINE void for_each_piece(arguments const& row, auto several, auto one) const {
         arguments piece = row;
         for (std::ptrdiff_t run = 0, runs = pieces_.runs(); run < runs; ++run) {
             std::byte* const scratch = piece.scratch;
             piece = row;
             piece.scratch = scratch;
             move_to_run(piece, run);
-            for (std::ptrdiff_t i = 0; i < pieces_.count; ++i) {
-                f(piece);
-                move(
-                    piece, 1, [&](int leaf) { return piece.leaf_row_strides[leaf]; },
-                    [&](int result) { return piece.result_row_strides[result]; });
-                piece.scratch += scratch_bytes_of_a_row(columns_);
+            for (std::ptrdiff_t i = several(piece, pieces_.count); i < pieces_.count; ++i) {
+                one(piece);
+                move_pieces(piece, 1);
             }
         }
+    }
+
+    /// Moves to a piece that is so many behind.
+    CALQUE_INLINE void move_pieces(arguments& piece, std::ptrdiff_t count) const {
+        move(
+            piece, count, [&](int leaf) { return piece.leaf_row_strides[leaf]; },
+            [&](int result) { return piece.result_row_strides[result]; });
+        piece.scratch += scratch_bytes_of_a_row(columns_) * static_cast<std::size_t>(count);
     }
 
     /// From the first run of pieces that are evenly spaced to another.

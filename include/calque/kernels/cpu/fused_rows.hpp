@@ -194,29 +194,6 @@ private:
     };
     static constexpr int no_leaf = -1;
 
-    /// Whether a phase stores to an array that begins at an address.
-    template <int Phase>
-    static CALQUE_INLINE bool is_written(arguments const& row, void const* array) {
-        bool is = false;
-        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
-        });
-        return is;
-    }
-
-    /// Whether a phase stores to an array that it reads.
-    template <int Phase>
-    static CALQUE_INLINE bool rewrites(arguments const& row) {
-        bool does = false;
-        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template reads<Phase>.at[k];
-            if constexpr (step_v<Group, step>.leaf >= 0) {
-                does |= is_written<Phase>(row, base::template array_of<step>(row));
-            }
-        });
-        return does;
-    }
-
     /// Whether some arrays do not begin in their lines at column `j`, and none of these is stored to: the next line
     /// would have what was just stored, in part, and such a load waits.
     template <int Phase>
@@ -227,7 +204,7 @@ private:
             auto const* const array = base::template array_of<program::template reads<Phase>.at[k]>(row);
             std::ptrdiff_t const into_line = simd::place_in_line(array + j);
             into_lines |= into_line;
-            is_rewritten |= into_line != 0 && is_written<Phase>(row, array);
+            is_rewritten |= into_line != 0 && base::template is_written<Phase>(row, array);
         });
         return into_lines != 0 && !is_rewritten;
     }
@@ -466,7 +443,7 @@ private:
         if constexpr (phase<0>::has_overlapping_blocks) {
             constexpr std::ptrdiff_t block = phase<0>::groups * simd::width;
             std::ptrdiff_t const left = columns & (block - 1);
-            return columns > block && left > block / 2 && !rewrites<0>(row) ? columns : columns - left;
+            return columns > block && left > block / 2 && !base::template rewrites<0>(row) ? columns : columns - left;
         }
         return columns;
     }
@@ -498,7 +475,7 @@ private:
                                                           std::integer_sequence<int, Phase...>) {
         auto const bit = [&](auto of) CALQUE_INLINE_LAMBDA {
             if constexpr (phase<of>::has_overlapping_registers) {
-                return columns >= simd::width && !rewrites<of>(row) ? 1u << of : 0u;
+                return columns >= simd::width && !base::template rewrites<of>(row) ? 1u << of : 0u;
             } else {
                 return 0u;
             }

@@ -20,6 +20,19 @@ CALQUE_INLINE pack<T, N> groups_of(pack<T, U> const& x) {
     return pack<T, N>::generate([&](int i) CALQUE_INLINE_LAMBDA { return x.r[First * registers_per_group + i]; });
 }
 
+/// A pack whose groups `f` gives, a constant `k` at a time.
+template <class T, int U, class F>
+CALQUE_INLINE pack<T, U> generate_groups(F&& f) {
+    constexpr int registers_per_group = pack<T, 1>::registers;
+    pack<T, U> all;
+    unroll<U>([&](auto k) CALQUE_INLINE_LAMBDA {
+        pack<T, 1> const group = f(k);
+        unroll<registers_per_group>(
+            [&](int i) CALQUE_INLINE_LAMBDA { all.r[k * registers_per_group + i] = group.r[i]; });
+    });
+    return all;
+}
+
 /// Replaces the last group of a pack.
 template <class T, int U>
 CALQUE_INLINE void put_last_group(pack<T, U>& x, pack<T, 1> const& group) {

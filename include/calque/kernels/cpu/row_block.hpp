@@ -78,6 +78,29 @@ protected:
         return static_cast<step_element<Group, stored> const*>(row.results[step_v<Group, stored>.result]);
     }
 
+    /// Whether a phase stores to an array that begins at an address.
+    template <int Phase>
+    static CALQUE_INLINE bool is_written(arguments const& row, void const* array) {
+        bool is = false;
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
+        });
+        return is;
+    }
+
+    /// Whether a phase stores to an array that it reads.
+    template <int Phase>
+    static CALQUE_INLINE bool rewrites(arguments const& row) {
+        bool does = false;
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            if constexpr (step_v<Group, step>.leaf >= 0) {
+                does |= is_written<Phase>(row, array_of<step>(row));
+            }
+        });
+        return does;
+    }
+
     // ---- values that a row has once
 
     template <int Phase, bool PerRow>
@@ -144,8 +167,9 @@ protected:
         return static_cast<int>(columns_left < block ? columns_left : block);
     }
 
-    /// Which lanes of a block reductions take: `first_of_last_group` if all groups before it are whole.
-    enum class kept_lanes { all, first, first_of_last_group, none };
+    /// Which lanes of a block reductions take: `first_of_last_group` if all groups before it are whole,
+    /// `first_of_groups` of rows in lockstep.
+    enum class kept_lanes { all, first, first_of_last_group, first_of_groups, none };
 
     /// The columns from `j` on, one pack of them; `n` of them if masked. Accumulators are in the slots of reductions,
     /// which take the first `n` lanes if they do not keep all.
@@ -172,7 +196,9 @@ protected:
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
                 auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
-                if constexpr (is_spaced && has_spaced_loads(s.type)) {
+                if constexpr (requires { Row::moves(s); }) {
+                    column.template at<model>(step) = load_in_lockstep<model, Masked, U>(row, leaf, from, j, n);
+                } else if constexpr (is_spaced && has_spaced_loads(s.type)) {
                     load_neighbours<Phase, Masked, model>(column, row, step, j, n);
                 } else if constexpr (requires { Row::other_leaf; }) {
                     if (leaf == Row::other_leaf) {
@@ -221,6 +247,20 @@ protected:
                 }
             }
         });
+    }
+
+    /// Loads a group of each of several rows.
+    template <int Model, bool Masked, int U, class Rows, class T>
+    static CALQUE_INLINE simd::pack<T, U> load_in_lockstep(Rows const& rows, int leaf, T const* from, std::ptrdiff_t j,
+                                                           int n) {
+        constexpr bool moves = Rows::moves(step_v<Group, Model>);
+        if (Broadcasts && rows.has_one_element(leaf)) {
+            return detail::load_element_of_rows<U>(from - j, moves ? rows.leaf_row_strides[leaf] : 0);
+        } else if constexpr (moves) {
+            return detail::load_rows<Masked, U>(from, rows.leaf_row_strides[leaf], n);
+        } else {
+            return widen<U>(detail::load<Masked, 1>(from, n));
+        }
     }
 
     /// What each step of a phase loads if the columns of its leaf stand apart.
@@ -300,6 +340,11 @@ protected:
         }
         if constexpr (Kept == kept_lanes::first) {
             x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
+        } else if constexpr (Kept == kept_lanes::first_of_groups) {
+            simd::pack<T, 1> const none(program::template identity<Model>);
+            x = simd::generate_groups<T, U>([&](auto k) CALQUE_INLINE_LAMBDA {
+                return simd::keep_first(simd::groups_of<k, 1>(x), none, n);
+            });
         } else if constexpr (Kept == kept_lanes::first_of_last_group) {
             simd::pack<T, 1> const none(program::template identity<Model>);
             simd::put_last_group(x, simd::keep_first(simd::groups_of<U - 1, 1>(x), none, n - (U - 1) * simd::width));

@@ -7,6 +7,7 @@
 #include <calque/kernels/cpu/joined_rows.hpp>
 #include <calque/kernels/cpu/past_caches.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
+#include <calque/kernels/cpu/separate_rows.hpp>
 
 namespace calque {
 inline namespace v0 {
@@ -54,6 +55,7 @@ class row_kernel {
     using wide = fused_short_rows<Group, thresholds::groups_of_short_rows>;
     using narrow = fused_short_rows<Group, 1>;
     using long_rows = fused_rows<Group>;
+    using separate = separate_rows<Group, MayBroadcast>;
     using rows_past_caches = fused_rows<Group, broadcast::none, 1, true>;
 
     /// The loop over rows is a good part of a call of little elementwise work on a few elements, and most matrices are
@@ -126,12 +128,18 @@ public:
                 return;
             }
         }
+        if (run_as_they_lie<OneRow, true>(variant, a, rows, columns)) {
+            return;
+        }
         if constexpr (MayBroadcast) {
             if (a.broadcast_leaves != 0) [[unlikely]] {
                 if constexpr (may_have_places) {
                     if (suit_places(rows, columns) && run_joined<true>(a, rows, columns)) {
                         return;
                     }
+                }
+                if (run_as_they_lie<OneRow>(variant, a, rows, columns)) {
+                    return;
                 }
                 fused_rows<Group, broadcast::rows>::run(a, rows, columns);
                 return;
@@ -157,6 +165,9 @@ public:
                 return;
             }
         }
+        if (run_as_they_lie<OneRow>(variant, a, rows, columns)) {
+            return;
+        }
         if constexpr (!OneRow && has_kernel_of_one_row) {
             if (rows == 1) {
                 long_rows::template run<true>(a, rows, columns);
@@ -169,19 +180,41 @@ public:
     }
 
 private:
+    /// Runs short rows as they lie, of `OnlyGaps` those that cannot be joined as they have gaps between them. False if
+    /// they are no such rows.
+    template <bool OneRow, bool OnlyGaps = false>
+    static CALQUE_INLINE bool run_as_they_lie([[maybe_unused]] row_variant variant,
+                                              [[maybe_unused]] arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
+                                              [[maybe_unused]] std::ptrdiff_t columns) {
+        if constexpr (!OneRow && separate::exists) {
+            bool const are_short =
+                variant == row_variant::lanes_along_columns && separate::suits(a, rows, columns);
+            if (are_short && (!OnlyGaps || separate::have_gaps(a, columns))) {
+                separate::run(a, rows, columns);
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Whether such rows should be joined where they have something once. (Those that fill registers gain little.)
     static constexpr bool suit_places(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         constexpr bool has_16_registers = simd::register_count != 32;
-        constexpr std::ptrdiff_t most = has_16_registers ? thresholds::most_columns_with_places_of_16_registers
-                                        : is_light       ? thresholds::most_columns_with_places
-                                                         : thresholds::most_columns_with_places_of_costly_work;
+        constexpr std::ptrdiff_t most_of_light_work = has_16_registers
+                                                          ? thresholds::most_columns_with_places_of_16_registers
+                                                          : thresholds::most_columns_with_places;
+        constexpr std::ptrdiff_t most_of_costly_work =
+            has_16_registers ? thresholds::most_columns_with_places_of_costly_work_of_16_registers
+                             : thresholds::most_columns_with_places_of_costly_work;
+        constexpr std::ptrdiff_t most = is_light ? most_of_light_work : most_of_costly_work;
         constexpr auto const& of_a_column =
             has_16_registers ? thresholds::rows_of_a_column_of_16_registers : thresholds::rows_of_a_column_with_places;
         constexpr std::ptrdiff_t rows_of_a_column = !is_light        ? of_a_column.of_costly_work
                                                     : traits.is_wide ? of_a_column.of_light_wide_work
                                                                      : of_a_column.of_light_work;
-        constexpr std::ptrdiff_t whole =
-            is_light && has_16_registers ? thresholds::whole_groups_with_places_of_16_registers : 1;
+        constexpr std::ptrdiff_t whole = !has_16_registers ? 1
+                                         : is_light ? thresholds::whole_groups_with_places_of_16_registers
+                                                    : 0;
         constexpr std::ptrdiff_t most_whole = (traits.is_wide ? whole / 2 : whole) * simd::width;
         bool const fill_registers = columns % simd::width == 0 && columns > most_whole;
         return limits.suit(rows, columns) && columns <= most && !fill_registers && rows >= rows_of_a_column * columns;

@@ -201,7 +201,14 @@ inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 /// y) or square(tanh(x + b) - y) takes 1.0 to 1.03 of what it takes to compile without.
 inline constexpr int steps_with_kernel_of_pieces = steps_with_unmasked_loop;
 
-/// Rows are reduced piece by piece if what would be copied of a piece, in words of 4 bytes and without so many columns,
+/// Without AVX-512 light work runs pieces of so many columns several at a time, and as they lie from a register on.
+/// Measured one by one, or copied up to 30 columns, an AMD Zen 3, 256 pieces: sums over 8, 16, 24, 31, 33, 47, 65, 127
+/// columns 2, 2.9, 3.4, 4.5, 2.2, 2.1, 1.6, 1.7, maxima 1.7, 2.5, 2.5, 3.1, 1.9, 1.7, 1.6, 1.5, sums of x y 2.7, 2.6,
+/// 1.8, 1.7, 1.5, 1.4, 1.2, 1.0 (257 0.75); in double 2.7, 2.7, 1.3, 1.3, 0.95, 0.95, 0.9, 0.95.
+inline constexpr std::ptrdiff_t most_columns_of_pieces_in_lockstep = 128;
+inline constexpr std::ptrdiff_t most_columns_of_wide_pieces_in_lockstep = 32; // of elements of 8 bytes
+
+/// Others are reduced piece by piece if what would be copied of a piece, in words of 4 bytes and without so many columns,
 /// are more words than a piece costs: so many, and for each instruction of a group of lanes some, for idle lanes and as
 /// the pieces' ends wait for each other. Measured always in pieces, an AMD Zen 3, 64 pieces, floats (doubles), of what
 /// copies take: sum of squares over 8, 16, 31, 32, 33, 64 columns 1.6, 1.4, 1.4, 0.5, 0.8, 0.5 (1.2, 0.6, 0.9, 0.5, 0.7,
@@ -312,12 +319,15 @@ inline constexpr std::ptrdiff_t most_columns_with_places = 55;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work = 66;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
+/// Costly rows run several at a time elsewhere, without AVX-512. Measured with places, an AMD Zen 3, over 33 columns:
+/// exp(x - k) 1.15, tanh(x * k) 1.05, in double 1.1 to 1.2.
+inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work_of_16_registers = 32;
 /// Measured with the above, an AMD Zen 3, 100 and 140 rows over 17 to 47 columns: x + k 1.4 to 3, x*k + y 1.05 to 2,
 /// tanh(x * k) of 48 to 100 rows 1.15 to 1.9, in double 1.1 to 1.5; in double with 3 x + k 0.65 to 1.0, but x*k + y up to
 /// 1.3 over 33 to 47.
 inline constexpr rows_of_a_column rows_of_a_column_of_16_registers{3, 6, 2};
-/// Light rows that fill registers have places up to so many groups of columns, others up to one; of elements of 8 bytes
-/// up to half of that. Measured with one, an AMD Zen 3, 100 to 1000 rows: x + k and x*k + y 1.6 to 3 over 16 columns,
+/// Light rows that fill registers have places up to so many groups of columns, costly ones none (over 8 columns exp(x -
+/// k) and tanh(x * k) took 1.3 to 1.55 with places), with AVX-512 all up to one; of elements of 8 bytes up to half of that. Measured with one, an AMD Zen 3, 100 to 1000 rows: x + k and x*k + y 1.6 to 3 over 16 columns,
 /// 1.25 to 2.6 over 24, doubles over 8 1.6 to 2; with more 0.85 to 1.15 over 32, doubles 1.0 to 1.1 over 16; tanh(x * k)
 /// 0.9 to 1.15 over 16 and 24.
 inline constexpr std::ptrdiff_t whole_groups_with_places_of_16_registers = 3;
@@ -694,6 +704,15 @@ inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 inline constexpr int groups_of_a_register_program = 4;
 inline constexpr int work_of_a_register_program = 1000;
 
+/// Without AVX-512 elementwise work runs rows of up to so many columns as they lie, if they are not joined:
+/// `separate_rows`. Measured without, an AMD Zen 3, 256 rows with gaps, of a result without: x*y+x-0.5y over 7, 9, 16,
+/// 31 columns 1.6, 1.8, 1.75, 1.45 (33 to 129 0.8 to 1.05), in double 1.05 to 1.25; with a column beside, x+k, 2 over
+/// 8 and 16, 1.0 to 1.4 over 33; tanh(x) over 8, 16, 24, 31, 47, 65, 129, 257 columns 2.6, 1.45, 1.9, 1.65, 1.4,
+/// 1.2, 1.1, 0.95, in double 1.0 to 1.1. Of 16 to 64 rows without gaps, too few to join: x+k 1.0 to 1.8, x*w+w 1.0 to
+/// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5.
+inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows = 32;
+inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
+
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
 /// copies cost less than each row does by itself: all are one row then, or are joined, if there are so many rows. What a
 /// row costs, beside what idle lanes of its last group compute, is in instructions for a group, and a third of the work;
@@ -708,6 +727,14 @@ inline constexpr std::ptrdiff_t groups_of_the_end_of_a_row = 3;
 inline constexpr std::ptrdiff_t percent_of_a_copied_word = 65;
 inline constexpr std::ptrdiff_t columns_of_an_element_a_row = 3;
 inline constexpr std::ptrdiff_t instructions_of_copies = 300;
+
+/// The same of rows that run as they lie: beside idle lanes there is nothing but the masks of rows that do not fill a
+/// register. Measured as they lie, an AMD Zen 3, of what copies take, 256 rows: tanh(x) over 9, 10, 12, 17, 25, 33
+/// columns 1.5, 1.4, 1.0, 1.1, 1.0, 0.95, in double over 9, 12, 17 1.0, 1.2, 1.15; of a result with gaps, too, 1.1, 1.0,
+/// 0.85, 0.95, 0.85, 0.75. x+w over 5 and 7 columns 2.0 and 1.6, x*y+x-0.5y 1.8 and 1.2.
+inline constexpr std::ptrdiff_t instructions_of_a_masked_row = 20;
+inline constexpr std::ptrdiff_t percent_of_a_word_of_separate_rows = 55;
+
 
 /// Arrays of so many elements are written in turn at multiples of a register, to which some elements are written twice.
 /// Measured of three floats, an AMD Zen 5, from 64 elements on: 64 1.03, 128 1.0, 200 1.0 to 1.1, 300 0.75, 1000 0.65.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// The kernel of elementwise work on short rows that cannot be joined to longer ones: register by register, the last of
+// which ends with the row; of functions several rows in lockstep, as the steps of one would wait for each other.
+#pragma once
+
+#include <calque/kernels/cpu/joined_rows.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
+#include <calque/kernels/cpu/row_block.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
+
+#include <algorithm>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+namespace detail {
+
+/// As bits, the leaves of a group that have one element a row, as the compiler knows.
+template <class Group>
+constexpr std::uint64_t find_elements_a_row() {
+    std::uint64_t leaves = 0;
+    for (int i = 0; i < Group::step_count; ++i) {
+        graph::step const& s = Group::steps()[i];
+        bool const is_element = s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
+        leaves |= is_element ? std::uint64_t{1} << s.leaf : 0;
+    }
+    return leaves;
+}
+
+/// `Group`, in which such leaves vary along the columns, too.
+template <class Group>
+using group_of_columns = std::conditional_t<find_elements_a_row<Group>() != 0, joined_group<Group>, Group>;
+
+/// The blocks of such rows.
+template <class Group, bool MayBroadcast>
+using block_of_rows =
+    row_block<group_of_columns<Group>,
+              MayBroadcast || find_elements_a_row<Group>() != 0 ? broadcast::rows : broadcast::none, 1, false>;
+
+} // namespace detail
+
+/// `MayBroadcast`: some call may have leaves with one element a row that the compiler knows nothing of.
+template <class Group, bool MayBroadcast>
+class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
+    using base = detail::block_of_rows<Group, MayBroadcast>;
+    using typename base::program;
+    using base::columns_;
+    using base::plan;
+    using base::row_;
+    using group = detail::group_of_columns<Group>;
+    using phase = row_phase<group, 0, false, false>;
+
+    static constexpr bool is_light = phase::is_light;
+    static constexpr int rows_at_once = is_light ? 1 : phase::groups;
+    static constexpr std::ptrdiff_t most_columns =
+        is_light ? thresholds::most_columns_of_light_separate_rows : thresholds::most_columns_of_separate_rows;
+
+public:
+    using arguments = typename base::arguments;
+
+    /// Whether a group has such a kernel.
+    static constexpr bool exists = [] {
+        bool may = simd::register_count != 32 && plan.count == 1 && !phase::always_masked;
+        for (int i = 0; i < Group::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
+            bool const is_product = s.op == graph::code_of<graph::ops::matmul>;
+            may = may && s.index < 0 && !is_product && !detail::is_reduction(s) &&
+                  (!is_once_a_row || (s.leaf >= 0 && s.result < 0));
+        }
+        return may;
+    }();
+
+    /// Whether rows are short, and such that the kernel can run them.
+    static CALQUE_INLINE bool suits(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        bool const are_short = rows > 1 && columns <= most_columns;
+        if constexpr (is_light) {
+            return are_short;
+        } else {
+            return are_short && rows >= rows_at_once && columns >= simd::width && !base::template rewrites<0>(a);
+        }
+    }
+
+    /// Whether some array has gaps between its rows.
+    static CALQUE_INLINE bool have_gaps(arguments const& a, std::ptrdiff_t columns) {
+        bool have = false;
+        unroll_steps<0, Group::step_count>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr graph::step s = Group::steps()[step];
+            if constexpr (s.leaf >= 0 && s.varies_along_rows && s.varies_along_columns) {
+                have |= a.leaf_row_strides[s.leaf] != columns && !a.has_one_element(s.leaf);
+            }
+            if constexpr (s.result >= 0 && Group::is_full(s.result)) {
+                have |= a.result_row_strides[s.result] != columns;
+            }
+        });
+        return have;
+    }
+
+    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        arguments row = a; // for all that a compiler knows, a store could change what it has by reference
+        row.broadcast_leaves |= detail::find_elements_a_row<Group>();
+        separate_rows kernel(columns);
+        kernel.base::template compute_row_values<0, false>(row);
+        if constexpr (is_light) {
+            bool const may_overlap = columns >= simd::width && !base::template rewrites<0>(row);
+            for (std::ptrdiff_t i = 0; i < rows; ++i) {
+                kernel.run_row(row, may_overlap);
+                move_to_row<Group>(row, 1);
+            }
+        } else {
+            for (std::ptrdiff_t left = rows; left > 0; left -= rows_at_once) {
+                if (left < rows_at_once) { // some of those before again
+                    move_to_row<Group>(row, left - rows_at_once);
+                }
+                kernel.run_rows(row);
+                move_to_row<Group>(row, rows_at_once);
+            }
+        }
+    }
+
+private:
+    CALQUE_INLINE explicit separate_rows(std::ptrdiff_t columns) : base(columns) {}
+
+    /// A row, register by register. The last one ends with it, if it may overlap the one before.
+    CALQUE_INLINE void run_row(arguments const& row, bool may_overlap) {
+        std::ptrdiff_t const whole = columns_ & -simd::width;
+        CALQUE_ROLLED
+        for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
+            run_columns<false>(row, j);
+        }
+        if (whole < columns_) {
+            if (may_overlap) {
+                run_columns<false>(row, columns_ - simd::width);
+            } else {
+                run_columns<true>(row, whole, static_cast<int>(columns_ - whole));
+            }
+        }
+    }
+
+    /// Rows in lockstep. One loop has the last registers, too: a second one would take as long to compile.
+    CALQUE_INLINE void run_rows(arguments const& row) {
+        std::ptrdiff_t const last = columns_ - simd::width;
+        CALQUE_ROLLED
+        for (std::ptrdiff_t j = 0; j < columns_; j += simd::width) {
+            run_columns<false>(row, std::min(j, last));
+        }
+    }
+
+    /// The first of several rows.
+    struct rows_in_lockstep : arguments {
+        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
+    };
+
+    /// A group of lanes of each row in lockstep, from column `j` on; `n` of them if masked.
+    template <bool Masked>
+    CALQUE_INLINE void run_columns(arguments const& row, std::ptrdiff_t j, int n = 0) {
+        step_registers<group, rows_at_once> column;
+        base::template compute_block<0, Masked, base::kept_lanes::none>(column, column, rows_in_lockstep{row}, j, n);
+        unroll_steps<0, program::template stores<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template stores<0>.at[k];
+            constexpr int r = step_v<group, step>.result;
+            auto* const to = static_cast<step_element<group, step>*>(row.results[r]) + j;
+            detail::store_rows<Masked>(to, row.result_row_strides[r], column_input<step>(column, row_), n);
+        });
+    }
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque
