@@ -66,14 +66,6 @@ private:
     static constexpr bool folds_two = keeps_nan<Op, T> && 3 * simd::pack<T, U>::registers <= simd::register_count;
     /// Whether results depend on the order of rows.
     static constexpr bool rounds = Op::rounds && !std::is_integral_v<T>;
-    /// How many rows of one group of columns are folded beside each other, of which none waits for another. Measured one
-    /// after the other, an AMD Zen 3, sums of columns of rows with gaps, 256 (64) of 5 to 8 floats: 2 (1.7), of 17, 24 and
-    /// 33, which end with a group: 1.3; maxima and doubles 0.6 to 1.0.
-    template <int U>
-    static constexpr int chains_of = U == 1 && rounds && is_light() && simd::register_count != 32 &&
-                                             !has_wide_values(Group::steps(), step_count)
-                                         ? 4
-                                         : 1;
     static constexpr bool is_sum =
         cost() + graph::info(Group::steps()[reduction].op).cost <= thresholds::cost_of_a_sum;
     static constexpr int groups_of_one_piece =
@@ -532,18 +524,6 @@ private:
     CALQUE_INLINE simd::pack<T, U> fold_rows(simd::pack<T, U> folded, std::ptrdiff_t first, std::ptrdiff_t end,
                                              std::ptrdiff_t j, int n) {
         std::ptrdiff_t i = first;
-        if constexpr (constexpr int chains = chains_of<U>; chains > 1 && !ByTwo) {
-            if (end - i >= chains) {
-                simd::pack<T, U> totals[chains];
-                simd::unroll<chains>([&](auto k) CALQUE_INLINE_LAMBDA { totals[k] = simd::pack<T, U>(identity); });
-                for (; end - i >= chains; i += chains) {
-                    simd::unroll<chains>([&](auto k) CALQUE_INLINE_LAMBDA {
-                        totals[k] = Op::combine(element<Masked, U>(i + k, j, n), totals[k]);
-                    });
-                }
-                simd::unroll<chains>([&](auto k) CALQUE_INLINE_LAMBDA { folded = Op::combine(totals[k], folded); });
-            }
-        }
         if constexpr (ByTwo) {
             for (; i + 2 <= end; i += 2) {
                 folded = combine_two<Op>(element<Masked, U>(i, j, n), element<Masked, U>(i + 1, j, n), folded);

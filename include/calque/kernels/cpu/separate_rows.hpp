@@ -53,8 +53,6 @@ class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
 
     static constexpr bool is_light = phase::is_light;
     static constexpr int rows_at_once = is_light ? 1 : phase::groups;
-    static constexpr std::ptrdiff_t most_columns =
-        is_light ? thresholds::most_columns_of_light_separate_rows : thresholds::most_columns_of_separate_rows;
 
 public:
     using arguments = typename base::arguments;
@@ -74,11 +72,13 @@ public:
 
     /// Whether rows are short, and such that the kernel can run them.
     static CALQUE_INLINE bool suits(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        bool const are_short = rows > 1 && columns <= most_columns;
         if constexpr (is_light) {
-            return are_short;
+            bool const have_elements = a.broadcast_leaves != 0 || detail::find_elements_a_row<Group>() != 0;
+            return rows > 1 && columns <= (have_elements ? thresholds::most_columns_of_light_separate_rows_with_elements
+                                                         : thresholds::most_columns_of_light_separate_rows);
         } else {
-            return are_short && rows >= rows_at_once && columns >= simd::width && !base::template rewrites<0>(a);
+            return rows >= rows_at_once && columns >= simd::width &&
+                   columns <= thresholds::most_columns_of_separate_rows && !base::template rewrites<0>(a);
         }
     }
 

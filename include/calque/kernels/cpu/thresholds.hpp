@@ -709,8 +709,10 @@ inline constexpr int work_of_a_register_program = 1000;
 /// 31 columns 1.6, 1.8, 1.75, 1.45 (33 to 129 0.8 to 1.05), in double 1.05 to 1.25; with a column beside, x+k, 2 over
 /// 8 and 16, 1.0 to 1.4 over 33; tanh(x) over 8, 16, 24, 31, 47, 65, 129, 257 columns 2.6, 1.45, 1.9, 1.65, 1.4,
 /// 1.2, 1.1, 0.95, in double 1.0 to 1.1. Of 16 to 64 rows without gaps, too few to join: x+k 1.0 to 1.8, x*w+w 1.0 to
-/// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5.
+/// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5. With an element a row light work is longer
+/// better so: x+k over 47 and 63 columns 1.1 to 1.35 without, x*y+x-0.5y 0.75 to 1.05.
 inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows = 32;
+inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows_with_elements = 63;
 inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
 
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
