@@ -45,8 +45,7 @@ public:
     }
 
     auto view() {
-        return calque::array_view(memory_.data() + 1,
-                                  {static_cast<extent_t>(rows_), static_cast<extent_t>(columns_)},
+        return calque::array_view(memory_.data() + 1, {static_cast<extent_t>(rows_), static_cast<extent_t>(columns_)},
                                   {static_cast<extent_t>(memory_.shape(1)), extent_t{1}});
     }
 

@@ -103,20 +103,17 @@ CALQUE_INLINE void store(T* p, simd::pack<T, U> const& x, int n) {
 /// The same of a group of each of several rows.
 template <bool Masked, int U, class T>
 CALQUE_INLINE simd::pack<T, U> load_rows(T const* p, std::ptrdiff_t stride, int n) {
-    return simd::generate_groups<T, U>(
-        [&](auto k) CALQUE_INLINE_LAMBDA { return load<Masked, 1>(p + k * stride, n); });
+    return simd::generate_groups<T, U>([&](auto k) CALQUE_INLINE_LAMBDA { return load<Masked, 1>(p + k * stride, n); });
 }
 template <bool Masked, class T, int U>
 CALQUE_INLINE void store_rows(T* p, std::ptrdiff_t stride, simd::pack<T, U> const& x, int n) {
-    simd::unroll<U>([&](auto k)
-                        CALQUE_INLINE_LAMBDA { store<Masked>(p + k * stride, simd::groups_of<k, 1>(x), n); });
+    simd::unroll<U>([&](auto k) CALQUE_INLINE_LAMBDA { store<Masked>(p + k * stride, simd::groups_of<k, 1>(x), n); });
 }
 
 /// The element at the beginning of each row, in all lanes of its group.
 template <int U, class T>
 CALQUE_INLINE simd::pack<T, U> load_element_of_rows(T const* p, std::ptrdiff_t stride) {
-    return simd::generate_groups<T, U>(
-        [&](auto k) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(p[k * stride]); });
+    return simd::generate_groups<T, U>([&](auto k) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(p[k * stride]); });
 }
 
 } // namespace detail

@@ -53,9 +53,9 @@ class fused_pieces : row_block<Group, MayBroadcast ? broadcast::rows : broadcast
     using base::columns_;
     using base::finish_row;
     using base::lanes_of;
-    using typename base::kept_lanes;
     using base::plan;
     using base::scratch_bytes_of_a_row;
+    using typename base::kept_lanes;
     using program = row_program<Group>;
     template <int Phase>
     using phase = typename base::template phase<Phase>;
@@ -167,7 +167,7 @@ private:
         }
         if (j < columns_) {
             base::template compute_block<Phase, true, kept_lanes::first_of_groups>(column, totals, pieces, j,
-                                                                                    static_cast<int>(columns_ - j));
+                                                                                   static_cast<int>(columns_ - j));
         }
     }
 

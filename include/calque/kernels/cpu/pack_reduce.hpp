@@ -27,8 +27,8 @@ CALQUE_INLINE pack<T, U> generate_groups(F&& f) {
     pack<T, U> all;
     unroll<U>([&](auto k) CALQUE_INLINE_LAMBDA {
         pack<T, 1> const group = f(k);
-        unroll<registers_per_group>(
-            [&](int i) CALQUE_INLINE_LAMBDA { all.r[k * registers_per_group + i] = group.r[i]; });
+        unroll<registers_per_group>([&](int i)
+                                        CALQUE_INLINE_LAMBDA { all.r[k * registers_per_group + i] = group.r[i]; });
     });
     return all;
 }

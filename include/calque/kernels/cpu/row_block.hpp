@@ -342,9 +342,8 @@ protected:
             x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
         } else if constexpr (Kept == kept_lanes::first_of_groups) {
             simd::pack<T, 1> const none(program::template identity<Model>);
-            x = simd::generate_groups<T, U>([&](auto k) CALQUE_INLINE_LAMBDA {
-                return simd::keep_first(simd::groups_of<k, 1>(x), none, n);
-            });
+            x = simd::generate_groups<T, U>(
+                [&](auto k) CALQUE_INLINE_LAMBDA { return simd::keep_first(simd::groups_of<k, 1>(x), none, n); });
         } else if constexpr (Kept == kept_lanes::first_of_last_group) {
             simd::pack<T, 1> const none(program::template identity<Model>);
             simd::put_last_group(x, simd::keep_first(simd::groups_of<U - 1, 1>(x), none, n - (U - 1) * simd::width));

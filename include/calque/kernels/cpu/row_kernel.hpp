@@ -183,12 +183,11 @@ private:
     /// Runs short rows as they lie, of `OnlyGaps` those that cannot be joined as they have gaps between them. False if
     /// they are no such rows.
     template <bool OneRow, bool OnlyGaps = false>
-    static CALQUE_INLINE bool run_as_they_lie([[maybe_unused]] row_variant variant,
-                                              [[maybe_unused]] arguments const& a, [[maybe_unused]] std::ptrdiff_t rows,
+    static CALQUE_INLINE bool run_as_they_lie([[maybe_unused]] row_variant variant, [[maybe_unused]] arguments const& a,
+                                              [[maybe_unused]] std::ptrdiff_t rows,
                                               [[maybe_unused]] std::ptrdiff_t columns) {
         if constexpr (!OneRow && separate::exists) {
-            bool const are_short =
-                variant == row_variant::lanes_along_columns && separate::suits(a, rows, columns);
+            bool const are_short = variant == row_variant::lanes_along_columns && separate::suits(a, rows, columns);
             if (are_short && (!OnlyGaps || separate::have_gaps(a, columns))) {
                 separate::run(a, rows, columns);
                 return true;
@@ -213,8 +212,8 @@ private:
                                                     : traits.is_wide ? of_a_column.of_light_wide_work
                                                                      : of_a_column.of_light_work;
         constexpr std::ptrdiff_t whole = !has_16_registers ? 1
-                                         : is_light ? thresholds::whole_groups_with_places_of_16_registers
-                                                    : 0;
+                                         : is_light        ? thresholds::whole_groups_with_places_of_16_registers
+                                                           : 0;
         constexpr std::ptrdiff_t most_whole = (traits.is_wide ? whole / 2 : whole) * simd::width;
         bool const fill_registers = columns % simd::width == 0 && columns > most_whole;
         return limits.suit(rows, columns) && columns <= most && !fill_registers && rows >= rows_of_a_column * columns;

@@ -44,10 +44,10 @@ using block_of_rows =
 template <class Group, bool MayBroadcast>
 class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
     using base = detail::block_of_rows<Group, MayBroadcast>;
-    using typename base::program;
     using base::columns_;
     using base::plan;
     using base::row_;
+    using typename base::program;
     using group = detail::group_of_columns<Group>;
     using phase = row_phase<group, 0, false, false>;
 
