@@ -319,17 +319,18 @@ inline constexpr std::ptrdiff_t most_columns_with_places = 55;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work = 66;
 inline constexpr std::ptrdiff_t most_columns_with_places_of_16_registers = 48;
 inline constexpr std::ptrdiff_t bytes_of_row_places = 8 * kibibytes;
-/// Costly rows run several at a time elsewhere, without AVX-512. Measured with places, an AMD Zen 3, over 33 columns:
-/// exp(x - k) 1.15, tanh(x * k) 1.05, in double 1.1 to 1.2.
-inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work_of_16_registers = 32;
 /// Measured with the above, an AMD Zen 3, 100 and 140 rows over 17 to 47 columns: x + k 1.4 to 3, x*k + y 1.05 to 2,
 /// tanh(x * k) of 48 to 100 rows 1.15 to 1.9, in double 1.1 to 1.5; in double with 3 x + k 0.65 to 1.0, but x*k + y up to
 /// 1.3 over 33 to 47.
 inline constexpr rows_of_a_column rows_of_a_column_of_16_registers{3, 6, 2};
-/// Light rows that fill registers have places up to so many groups of columns, costly ones none (over 8 columns exp(x -
-/// k) and tanh(x * k) took 1.3 to 1.55 with places), with AVX-512 all up to one; of elements of 8 bytes up to half of that. Measured with one, an AMD Zen 3, 100 to 1000 rows: x + k and x*k + y 1.6 to 3 over 16 columns,
-/// 1.25 to 2.6 over 24, doubles over 8 1.6 to 2; with more 0.85 to 1.15 over 32, doubles 1.0 to 1.1 over 16; tanh(x * k)
-/// 0.9 to 1.15 over 16 and 24.
+/// Costly rows run several at a time elsewhere, without AVX-512. Measured with places, an AMD Zen 3, over 33 columns:
+/// exp(x - k) 1.15, tanh(x * k) 1.05, in double 1.1 to 1.2.
+inline constexpr std::ptrdiff_t most_columns_with_places_of_costly_work_of_16_registers = 32;
+/// Light rows that fill registers have places up to so many groups of columns, with AVX-512 all up to one, without it
+/// costly ones none (over 8 columns exp(x - k) and tanh(x * k) took 1.3 to 1.55 with places); of elements of 8 bytes up
+/// to half of that. Measured with one, an AMD Zen 3, 100 to 1000 rows: x + k and x*k + y 1.6 to 3 over 16 columns, 1.25
+/// to 2.6 over 24, doubles over 8 1.6 to 2; with more 0.85 to 1.15 over 32, doubles 1.0 to 1.1 over 16; tanh(x * k) 0.9
+/// to 1.15 over 16 and 24.
 inline constexpr std::ptrdiff_t whole_groups_with_places_of_16_registers = 3;
 
 /// Groups of so few steps have a kernel for that: tanh(a*b+c)*sigmoid(a)-0.5c of matrices takes 1.04 times the
