@@ -306,7 +306,7 @@ private:
         if constexpr (has_kernel_of_pieces<K>()) {
             using kernel = kernel_of_pieces<K>;
             return {static_cast<std::ptrdiff_t>(kernel::scratch_bytes(pieces, columns)),
-                    kernel::run_in_lockstep(columns)};
+                    kernel::are_in_lockstep(columns)};
         } else {
             return {};
         }

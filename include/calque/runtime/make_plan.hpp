@@ -184,7 +184,8 @@ private:
         }
         extent_t const columns = run_size(space, first_column, axes.end);
         extent_t const rows = run_size(space, 0, first_column);
-        extent_t const words = 2 * columns * words_of(in_.g[v.node].type); // as much is read of other rows with gaps
+        extent_t const copies = simd::register_count != 32 ? 2 : 1; // as much is read of other rows with gaps
+        extent_t const words = copies * columns * words_of(in_.g[v.node].type);
         return rows == 1 || x.reduced_axes != 0 || !exceed_copies(x, rows, columns, words);
     }
 
@@ -724,14 +725,13 @@ private:
             return false;
         }
         extent_t const work = instructions_of_a_group(x);
-        bool const divides = uses_divider(x);
         extent_t const idle_lanes = -columns & (simd::width - 1);
         extent_t of_a_row = work * idle_lanes / simd::width;
         extent_t percent = thresholds::percent_of_a_copied_word;
         if (simd::register_count != 32) { // `kernels::separate_rows`
             of_a_row += columns < simd::width ? thresholds::instructions_of_a_masked_row : 0;
             percent = thresholds::percent_of_a_word_of_separate_rows;
-        } else if (!divides) {
+        } else if (!uses_divider(x)) {
             of_a_row += work / thresholds::groups_of_the_end_of_a_row;
             of_a_row += idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;
         }

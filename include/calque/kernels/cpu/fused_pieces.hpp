@@ -64,7 +64,7 @@ public:
     using arguments = typename base::arguments;
 
     /// Whether pieces of so many columns run several at a time, in some walk along them.
-    static constexpr bool run_in_lockstep(std::ptrdiff_t columns) {
+    static constexpr bool are_in_lockstep(std::ptrdiff_t columns) {
         return [&]<int... Phase>(std::integer_sequence<int, Phase...>) {
             return columns <= most_columns_in_lockstep && (has_lockstep<Phase> || ...);
         }(typename program::phases{});
@@ -158,16 +158,15 @@ private:
     /// Runs as many pieces as there are groups, a group of lanes of each at a time.
     template <int Phase, int U>
     CALQUE_INLINE void run_pieces(step_registers<Group, U>& totals, arguments const& first) {
-        step_registers<Group, U> column;
         pieces_in_lockstep const pieces{first};
         std::ptrdiff_t j = 0;
         CALQUE_ROLLED
         for (; columns_ - j >= simd::width; j += simd::width) {
-            base::template compute_block<Phase, false, kept_lanes::all>(column, totals, pieces, j, 0);
+            base::template run_block<Phase, false>(totals, pieces, j, 0);
         }
         if (j < columns_) {
-            base::template compute_block<Phase, true, kept_lanes::first_of_groups>(column, totals, pieces, j,
-                                                                                   static_cast<int>(columns_ - j));
+            int const left = static_cast<int>(columns_ - j);
+            base::template run_block<Phase, true, kept_lanes::first_of_groups>(totals, pieces, j, left);
         }
     }
 

@@ -38,6 +38,32 @@ public:
     static constexpr graph::step const* steps() { return all.of; }
 };
 
+/// As bits, the leaves of a group that have one element a row, as the compiler knows.
+template <class Group>
+constexpr std::uint64_t find_elements_a_row() {
+    std::uint64_t leaves = 0;
+    for (int i = 0; i < Group::step_count; ++i) {
+        graph::step const& s = Group::steps()[i];
+        bool const is_element = s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
+        leaves |= is_element ? std::uint64_t{1} << s.leaf : 0;
+    }
+    return leaves;
+}
+
+/// Whether the first `steps` of a group do the same work for each column: no elements that are counted, and no value
+/// that a row has once, but with `may_have_elements` for leaves.
+template <class Group>
+constexpr bool has_same_work_for_columns(int steps, bool may_have_elements) {
+    bool has = true;
+    for (int i = 0; i < steps; ++i) {
+        graph::step const& s = Group::steps()[i];
+        bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
+        bool const is_element = may_have_elements && s.leaf >= 0 && s.result < 0;
+        has = has && s.index < 0 && !detail::is_reduction(s) && (!is_once_a_row || is_element);
+    }
+    return has;
+}
+
 /// What joined rows should be like.
 struct joined_form {
     std::ptrdiff_t columns;    // of one, about: no more than that, or than `simd::width` rows have
@@ -200,14 +226,8 @@ public:
     /// Whether the first `steps` of a group allow it: no elements that are counted, and no value that a row has once,
     /// but with `has_places` for leaves, whether the compiler or only the call knows which.
     static constexpr bool may_join(int steps, join_limits const& limits, bool has_places) {
-        bool may = limits.may_suit(Group::rows, Group::columns);
-        for (int i = 0; i < steps; ++i) {
-            graph::step const& s = Group::steps()[i];
-            bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
-            bool const has_place = has_places && s.leaf >= 0 && s.result < 0;
-            may = may && s.index < 0 && !detail::is_reduction(s) && (!is_once_a_row || has_place);
-        }
-        return may && (!has_places || simd::has_elements_at<float>);
+        return limits.may_suit(Group::rows, Group::columns) && has_same_work_for_columns<Group>(steps, has_places) &&
+               (!has_places || simd::has_elements_at<float>);
     }
 
     CALQUE_INLINE joined_rows(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns, joined_form form)

@@ -230,8 +230,8 @@ protected:
     }
 
     /// Stores them, after all loads of the block, so that a result may take the place of an argument.
-    template <int Phase, bool Masked, int U>
-    CALQUE_INLINE void store_block(step_registers<Group, U>& column, arguments const& row, std::ptrdiff_t j, int n) {
+    template <int Phase, bool Masked, int U, class Row>
+    CALQUE_INLINE void store_block(step_registers<Group, U>& column, Row const& row, std::ptrdiff_t j, int n) {
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
@@ -240,7 +240,9 @@ protected:
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
                 auto* const to = static_cast<step_element<Group, step>*>(row.results[r]);
-                if constexpr (PastCaches && !Masked && stores_past_caches<Group, Phase>) {
+                if constexpr (requires { Row::moves(step_v<Group, step>); }) {
+                    detail::store_rows<Masked>(to + j, row.result_row_strides[r], column_input<step>(column, row_), n);
+                } else if constexpr (PastCaches && !Masked && stores_past_caches<Group, Phase>) {
                     column_input<step>(column, row_).stream(to + j);
                 } else {
                     detail::store<Masked>(to + j, column_input<step>(column, row_), n);

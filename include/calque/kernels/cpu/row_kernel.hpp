@@ -80,15 +80,10 @@ class row_kernel {
     using contiguous_arguments = fused_arguments<Group::leaf_count, Group::result_count>;
 
     /// The same of rows that have something once, which the compiler knows or, where it may be so, only the call.
-    static constexpr bool may_have_places = [] {
-        bool may = MayBroadcast;
-        for (int i = 0; i < Group::step_count; ++i) {
-            graph::step const& s = Group::steps()[i];
-            may |= s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
-        }
-        return may && Group::leaf_count > 1 && Group::step_count <= thresholds::steps_with_places &&
-               joined_rows<Group>::may_join(Group::step_count, limits, true);
-    }();
+    static constexpr bool may_have_places = (MayBroadcast || find_elements_a_row<Group>() != 0) &&
+                                            Group::leaf_count > 1 &&
+                                            Group::step_count <= thresholds::steps_with_places &&
+                                            joined_rows<Group>::may_join(Group::step_count, limits, true);
 
 public:
     using arguments = std::conditional_t<Spacings != 0, spaced_arguments<Group::leaf_count, Group::result_count>,

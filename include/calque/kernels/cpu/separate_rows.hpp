@@ -9,6 +9,7 @@
 #include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace calque {
 inline namespace v0 {
@@ -16,19 +17,7 @@ namespace kernels {
 
 namespace detail {
 
-/// As bits, the leaves of a group that have one element a row, as the compiler knows.
-template <class Group>
-constexpr std::uint64_t find_elements_a_row() {
-    std::uint64_t leaves = 0;
-    for (int i = 0; i < Group::step_count; ++i) {
-        graph::step const& s = Group::steps()[i];
-        bool const is_element = s.leaf >= 0 && s.varies_along_rows && !s.varies_along_columns;
-        leaves |= is_element ? std::uint64_t{1} << s.leaf : 0;
-    }
-    return leaves;
-}
-
-/// `Group`, in which such leaves vary along the columns, too.
+/// `Group`, in which leaves of one element a row vary along the columns, too.
 template <class Group>
 using group_of_columns = std::conditional_t<find_elements_a_row<Group>() != 0, joined_group<Group>, Group>;
 
@@ -46,7 +35,6 @@ class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
     using base = detail::block_of_rows<Group, MayBroadcast>;
     using base::columns_;
     using base::plan;
-    using base::row_;
     using typename base::program;
     using group = detail::group_of_columns<Group>;
     using phase = row_phase<group, 0, false, false>;
@@ -58,22 +46,14 @@ public:
     using arguments = typename base::arguments;
 
     /// Whether a group has such a kernel.
-    static constexpr bool exists = [] {
-        bool may = simd::register_count != 32 && plan.count == 1 && !phase::always_masked;
-        for (int i = 0; i < Group::step_count; ++i) {
-            graph::step const& s = Group::steps()[i];
-            bool const is_once_a_row = s.varies_along_rows && !s.varies_along_columns;
-            bool const is_product = s.op == graph::code_of<graph::ops::matmul>;
-            may = may && s.index < 0 && !is_product && !detail::is_reduction(s) &&
-                  (!is_once_a_row || (s.leaf >= 0 && s.result < 0));
-        }
-        return may;
-    }();
+    static constexpr bool exists = simd::register_count != 32 && plan.count == 1 && !phase::always_masked &&
+                                   program::row_results.size == 0 &&
+                                   has_same_work_for_columns<Group>(Group::step_count, true);
 
     /// Whether rows are short, and such that the kernel can run them.
     static CALQUE_INLINE bool suits(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (is_light) {
-            bool const have_elements = a.broadcast_leaves != 0 || detail::find_elements_a_row<Group>() != 0;
+            bool const have_elements = a.broadcast_leaves != 0 || find_elements_a_row<Group>() != 0;
             return rows > 1 && columns <= (have_elements ? thresholds::most_columns_of_light_separate_rows_with_elements
                                                          : thresholds::most_columns_of_light_separate_rows);
         } else {
@@ -99,7 +79,7 @@ public:
 
     static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         arguments row = a; // for all that a compiler knows, a store could change what it has by reference
-        row.broadcast_leaves |= detail::find_elements_a_row<Group>();
+        row.broadcast_leaves |= find_elements_a_row<Group>();
         separate_rows kernel(columns);
         kernel.base::template compute_row_values<0, false>(row);
         if constexpr (is_light) {
@@ -155,14 +135,8 @@ private:
     /// A group of lanes of each row in lockstep, from column `j` on; `n` of them if masked.
     template <bool Masked>
     CALQUE_INLINE void run_columns(arguments const& row, std::ptrdiff_t j, int n = 0) {
-        step_registers<group, rows_at_once> column;
-        base::template compute_block<0, Masked, base::kept_lanes::none>(column, column, rows_in_lockstep{row}, j, n);
-        unroll_steps<0, program::template stores<0>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template stores<0>.at[k];
-            constexpr int r = step_v<group, step>.result;
-            auto* const to = static_cast<step_element<group, step>*>(row.results[r]) + j;
-            detail::store_rows<Masked>(to, row.result_row_strides[r], column_input<step>(column, row_), n);
-        });
+        step_registers<group, rows_at_once> none; // there are no totals
+        base::template run_block<0, Masked>(none, rows_in_lockstep{row}, j, n);
     }
 };
 

@@ -710,8 +710,8 @@ inline constexpr int work_of_a_register_program = 1000;
 /// 31 columns 1.6, 1.8, 1.75, 1.45 (33 to 129 0.8 to 1.05), in double 1.05 to 1.25; with a column beside, x+k, 2 over
 /// 8 and 16, 1.0 to 1.4 over 33; tanh(x) over 8, 16, 24, 31, 47, 65, 129, 257 columns 2.6, 1.45, 1.9, 1.65, 1.4,
 /// 1.2, 1.1, 0.95, in double 1.0 to 1.1. Of 16 to 64 rows without gaps, too few to join: x+k 1.0 to 1.8, x*w+w 1.0 to
-/// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5. With an element a row light work is longer
-/// better so: x+k over 47 and 63 columns 1.1 to 1.35 without, x*y+x-0.5y 0.75 to 1.05.
+/// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5. With an element a row light work gains
+/// longer: x+k over 47 and 63 columns 1.1 to 1.35 without, x*y+x-0.5y 0.75 to 1.05.
 inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows = 32;
 inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows_with_elements = 63;
 inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
@@ -737,7 +737,6 @@ inline constexpr std::ptrdiff_t instructions_of_copies = 300;
 /// 0.85, 0.95, 0.85, 0.75. x+w over 5 and 7 columns 2.0 and 1.6, x*y+x-0.5y 1.8 and 1.2.
 inline constexpr std::ptrdiff_t instructions_of_a_masked_row = 20;
 inline constexpr std::ptrdiff_t percent_of_a_word_of_separate_rows = 55;
-
 
 /// Arrays of so many elements are written in turn at multiples of a register, to which some elements are written twice.
 /// Measured of three floats, an AMD Zen 5, from 64 elements on: 64 1.03, 128 1.0, 200 1.0 to 1.1, 300 0.75, 1000 0.65.
