@@ -651,7 +651,7 @@ private:
         bool suit = columns >= kernels::thresholds::least_spaced_columns;
         if constexpr (Needs.scratch) {
             row_choice const choice = in_.choose_rows(k, run_size(space, 0, axes.first_column), columns);
-            suit = suit && choice.variant == kernels::row_variant::lanes_along_columns;
+            suit = suit && choice.variant != kernels::row_variant::lanes_along_rows;
         }
         for (int i = 0; i < units.size(); ++i) {
             if (std::int64_t const unit = run_stride(steps[i], space, axes.first_column, axes.end);

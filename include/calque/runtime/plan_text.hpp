@@ -150,6 +150,7 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             out << (loops.variant == kernels::row_variant::in_pieces          ? " (in pieces):"
                     : loops.broadcast_leaves != 0                             ? " (of some, one element a row):"
                     : loops.variant == kernels::row_variant::lanes_along_rows ? " (a lane a row):"
+                    : loops.variant == kernels::row_variant::folded_together  ? " (rows folded together):"
                     : loops.variant == kernels::row_variant::past_caches      ? " (stored past the caches):"
                                                                               : ":");
             detail::append_operations(out, s, x);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/rolled.hpp>
+#include <calque/kernels/cpu/row_lanes.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
 #include <calque/kernels/cpu/row_tiles.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
@@ -23,12 +24,13 @@ class fused_short_rows {
     using program = row_program<Group>;
     static constexpr auto const& plan = program::plan;
     static constexpr int rows_at_once = Groups * simd::width;
-    using registers = step_registers<Group, Groups>;
+    using lanes = row_lanes<Group, Groups>;
+    using registers = typename lanes::registers;
     /// Whether a few groups take turns with each phase, so that none waits for what it computes once.
     static constexpr bool takes_turns = Groups > 1 && row_traits(Group::steps(), plan).gains_by_turns();
 
 public:
-    using arguments = fused_arguments<Group::leaf_count, Group::result_count>;
+    using arguments = typename lanes::arguments;
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
@@ -39,7 +41,7 @@ public:
     static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                     std::ptrdiff_t first) {
         fused_short_rows kernel(a, columns);
-        kernel.template compute_row_values<0, false>(0, 0);
+        lanes::template compute_row_values<0, false>(kernel.row_, a, 0, 0);
         if constexpr (takes_turns) {
             std::ptrdiff_t const rows_in_turn = blocks_in_turn(columns) * rows_at_once;
             for (std::ptrdiff_t i = first; i < rows; i += rows_in_turn) {
@@ -164,24 +166,21 @@ private:
     CALQUE_INLINE void load_tiles(std::ptrdiff_t i, int n) const {
         unroll_steps<0, transposed.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = transposed.at[k];
-            fill_[k](reinterpret_cast<std::byte const*>(leaf<step>(i)), n, columns_, leaf_stride<step>(),
-                     reinterpret_cast<std::byte*>(tile<step>()));
+            fill_[k](reinterpret_cast<std::byte const*>(lanes::template leaf<step>(a_, i)), n, columns_,
+                     leaf_stride<step>(), reinterpret_cast<std::byte*>(tile<step>()));
         });
     }
 
     /// Computes what rows have once in the end, and stores results: when all has been read, so that a result may take
     /// the place of an argument.
     CALQUE_INLINE void finish_block(std::ptrdiff_t i, int n) {
-        compute_row_values<plan.count, true>(i, n);
+        lanes::template compute_row_values<plan.count, true>(row_, a_, i, n);
         unroll_steps<0, full_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = full_results.at[k];
             write_[k](reinterpret_cast<std::byte const*>(tile<step>()), n, columns_, result_stride<step>(),
-                      reinterpret_cast<std::byte*>(result<step>(i)));
+                      reinterpret_cast<std::byte*>(lanes::template result<step>(a_, i)));
         });
-        unroll_steps<0, program::row_results.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::row_results.at[k];
-            column_input<step>(row_, row_).store_strided(result<step>(i), result_stride<step>(), n);
-        });
+        lanes::store_row_results(row_, a_, i, n);
     }
 
     template <int I>
@@ -192,36 +191,6 @@ private:
     CALQUE_INLINE std::ptrdiff_t result_stride() const {
         return a_.result_row_strides[step_v<Group, I>.result];
     }
-    template <int I>
-    CALQUE_INLINE auto* result(std::ptrdiff_t i) const {
-        return static_cast<step_element<Group, I>*>(a_.results[step_v<Group, I>.result]) + i * result_stride<I>();
-    }
-
-    template <int Model>
-    CALQUE_INLINE auto const* leaf(std::ptrdiff_t i, int step = Model) const {
-        int const index = Group::steps()[step].leaf;
-        std::ptrdiff_t const offset = step_v<Group, Model>.varies_along_rows ? i * a_.leaf_row_strides[index] : 0;
-        return static_cast<step_element<Group, Model> const*>(a_.leaves[index]) + offset;
-    }
-
-    // ---- values that a row has once: a lane each
-
-    template <int Phase, bool PerRow>
-    CALQUE_INLINE void compute_row_values(std::ptrdiff_t i, int n) {
-        unroll_steps<0, program::template row_values<Phase, PerRow>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            constexpr int step = program::template row_values<Phase, PerRow>.at[k];
-            constexpr graph::step s = step_v<Group, step>;
-            using V = simd::pack<step_element<Group, step>, Groups>;
-            if constexpr (s.leaf < 0) {
-                row_.template at<step>() = apply_step<step, lanes_are::rows>(row_, row_);
-            } else if constexpr (s.varies_along_rows) {
-                row_.template at<step>() = V::load_strided(leaf<step>(i), a_.leaf_row_strides[s.leaf], n);
-            } else {
-                row_.template at<step>() = V(*leaf<step>(i));
-            }
-        });
-    }
-
     // ---- one walk along the columns
 
     /// The reciprocals of what a phase divides by in each column, unless these are few or some reciprocal does not
@@ -270,7 +239,7 @@ private:
 
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
-        compute_row_values<Phase, true>(i, n);
+        lanes::template compute_row_values<Phase, true>(row_, a_, i, n);
         [[maybe_unused]] reciprocals<Phase> of_rows(row_, columns_);
         registers totals;
         std::ptrdiff_t j = 0;
@@ -324,7 +293,7 @@ private:
             } else if constexpr (is_transposed(model) || plan.loads(model, Phase)) {
                 column.template at<model>(step) = V::load(tile<model>(step) + j * rows_at_once);
             } else if constexpr (s.leaf >= 0) {
-                T const* const of_columns = leaf<model>(0, step) + j;
+                T const* const of_columns = lanes::template leaf<model>(a_, 0, step) + j;
                 constexpr int of_one = simd::pack<T, Groups>::registers;
                 column.template at<model>(step) = V::generate(
                     [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });

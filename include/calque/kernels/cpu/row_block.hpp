@@ -22,8 +22,9 @@ enum class broadcast : std::uint8_t { none, rows, joined_rows };
 
 /// The blocks of a row program with lanes along the columns, whichever way a kernel walks along them. `Apart`: how many
 /// elements the columns of those leaves stand apart of which `spaced_arguments` say so. `PastCaches`: results are
-/// stored past the caches, where that is possible.
-template <class Group, broadcast Broadcast, int Apart, bool PastCaches>
+/// stored past the caches, where that is possible. `RowsAtOnce`: of how many
+/// rows, which then run in lockstep, what each has once is in registers.
+template <class Group, broadcast Broadcast, int Apart, bool PastCaches, int RowsAtOnce = 1>
 class row_block {
 protected:
     using program = row_program<Group>;
@@ -40,7 +41,7 @@ public:
                                                             fused_arguments<Group::leaf_count, Group::result_count>>>;
 
 protected:
-    using row_registers = step_registers<Group, 1>;
+    using row_registers = step_registers<Group, RowsAtOnce>;
 
     static constexpr std::size_t row_bytes(std::ptrdiff_t columns) {
         constexpr std::size_t widest = 4 * simd::width * sizeof(double); // a whole pack may be stored at the end
@@ -189,8 +190,8 @@ protected:
             constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
                 constexpr int reduced = s.inputs[0];
-                accumulate<model, Kept>(accumulators,
-                                        column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
+                accumulate<model, Kept, Row>(
+                    accumulators, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
             } else if constexpr (plan.loads(model, Phase)) {
                 column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
             } else if constexpr (s.leaf >= 0) {
@@ -335,7 +336,7 @@ protected:
 
     // ---- reductions
 
-    template <int Model, kept_lanes Kept, class T, int U>
+    template <int Model, kept_lanes Kept, class Row, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
         if constexpr (Kept == kept_lanes::none) {
             return;
@@ -352,7 +353,11 @@ protected:
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
-        total = combine_with_totals<step_op<Group, Model>>(x, total);
+        if constexpr (requires { Row::moves(step_v<Group, Model>); }) { // each row keeps its own NaN
+            total = step_op<Group, Model>::combine(x, total);
+        } else {
+            total = combine_with_totals<step_op<Group, Model>>(x, total);
+        }
     }
 
     template <int Phase, int U>

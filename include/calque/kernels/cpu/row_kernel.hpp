@@ -2,6 +2,7 @@
 // The kernel of a group over rows in its variants, of which only those are instantiated that a call can ask for.
 #pragma once
 
+#include <calque/kernels/cpu/folded_rows.hpp>
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/kernels/cpu/fused_short_rows.hpp>
 #include <calque/kernels/cpu/joined_rows.hpp>
@@ -31,16 +32,22 @@ class row_kernel {
     // The kernels that some call can ask for: for each way that rows are divided, or for the one that the compiler
     // knows.
     static constexpr bool is_known = is_static(rows_known) && is_static(columns_known);
+    using folded = folded_rows<Group>;
+    static constexpr bool are_folded = is_known ? folded::suits(rows_known, columns_known)
+                                                : is_static(columns_known) && folded::suits(simd::width, columns_known);
     static constexpr row_split split_known =
         traits.split(is_known ? rows_known : 0, is_known ? columns_known : 0, true);
     /// The fewer columns, the sooner a few rows have a lane each.
     static constexpr bool are_too_few =
         is_static(rows_known) && rows_known <= simd::width && !traits.split(rows_known, 1, true).has_narrow();
     static constexpr bool has_wide =
-        is_known ? split_known.has_wide() : may_be_short && !(is_static(rows_known) && rows_known <= simd::width);
+        !are_folded &&
+        (is_known ? split_known.has_wide() : may_be_short && !(is_static(rows_known) && rows_known <= simd::width));
     static constexpr bool has_narrow =
-        is_known ? split_known.has_narrow() : may_be_short && !traits.is_one_walk && !are_too_few;
-    static constexpr bool has_long = is_known ? split_known.has_long(rows_known) : !must_be_short;
+        !are_folded && (is_known ? split_known.has_narrow() : may_be_short && !traits.is_one_walk && !are_too_few);
+    static constexpr bool has_long = are_folded || (is_known ? split_known.has_long(rows_known) : !must_be_short);
+    static constexpr bool has_folded = are_folded || (folded::exists && !is_known && !is_static(columns_known) &&
+                                                      !(is_static(rows_known) && rows_known < simd::width));
 
     static constexpr row_split split(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if (!has_wide && !has_narrow) {
@@ -99,6 +106,9 @@ public:
     }
 
     static constexpr row_variant choose(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        if (has_folded && folded::suits(rows, columns)) {
+            return row_variant::folded_together;
+        }
         return split(rows, columns).narrow_end > 0 ? row_variant::lanes_along_rows : row_variant::lanes_along_columns;
     }
 
@@ -142,6 +152,15 @@ public:
         }
         if constexpr (may_pass_caches) {
             if (variant == row_variant::past_caches && run_past_caches<OneRow>(a, rows, columns)) [[unlikely]] {
+                return;
+            }
+        }
+        if constexpr (!OneRow && has_folded) {
+            if (variant == row_variant::folded_together) {
+                folded::run(a, rows, columns);
+                if (std::ptrdiff_t const done = folded::count(rows); done != rows) {
+                    long_rows::run(a, rows, columns, done);
+                }
                 return;
             }
         }

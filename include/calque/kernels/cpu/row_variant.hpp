@@ -12,7 +12,13 @@ namespace calque {
 inline namespace v0 {
 namespace kernels {
 
-enum class row_variant : std::uint8_t { lanes_along_columns, lanes_along_rows, past_caches, in_pieces };
+enum class row_variant : std::uint8_t {
+    lanes_along_columns,
+    lanes_along_rows,
+    folded_together,
+    past_caches,
+    in_pieces
+};
 
 /// How the rows of a call are divided: several groups of them at a time with a lane a row, then one group, and for the
 /// others lanes run along the columns.

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// The kernel of a row program over short rows of little work: some rows in lockstep, whose lanes are folded together.
+#pragma once
+
+#include <calque/kernels/cpu/pack_fold_rows.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
+#include <calque/kernels/cpu/row_block.hpp>
+#include <calque/kernels/cpu/row_lanes.hpp>
+#include <calque/kernels/cpu/row_variant.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
+
+namespace calque {
+inline namespace v0 {
+namespace kernels {
+
+namespace detail {
+
+/// How many rows run in lockstep.
+inline constexpr int rows_in_lockstep = 4;
+
+} // namespace detail
+
+/// Rows in lockstep wait for no sums of their own, and the folds of as many rows as a register has lanes take few more
+/// instructions than that of one. What rows have once is computed in the lanes of a register.
+template <class Group>
+class folded_rows : row_block<Group, broadcast::none, 1, false, detail::rows_in_lockstep> {
+    static constexpr int in_lockstep = detail::rows_in_lockstep;
+    static constexpr int rows_at_once = simd::width;
+    static constexpr int turns = rows_at_once / in_lockstep;
+
+    using base = row_block<Group, broadcast::none, 1, false, in_lockstep>;
+    using base::columns_;
+    using base::plan;
+    using base::row_;
+    using typename base::kept_lanes;
+    using typename base::program;
+    using lanes = row_lanes<Group, 1>;
+    static constexpr row_traits traits{Group::steps(), plan};
+
+    /// Whether it computes no more than that, of floats that can be combined in any order.
+    static constexpr bool suits_steps() {
+        bool suits = plan.scratch_rows == 0;
+        for (int i = 0; i < Group::step_count; ++i) {
+            graph::step const& s = Group::steps()[i];
+            bool const has_fold = is_full_float(s.type) && s.op != graph::code_of<graph::ops::first_index>;
+            suits &= s.index < 0 && s.op != graph::code_of<graph::ops::matmul>;
+            suits &= !detail::is_reduction(s) || has_fold;
+        }
+        return suits;
+    }
+
+public:
+    using arguments = typename base::arguments;
+
+    /// Whether a group has such a kernel. (Doubles take all registers for sums of four rows.)
+    static constexpr bool exists = simd::register_count != 32 && traits.reductions > 0 && suits_steps() &&
+                                   !row_phase<Group, 0, false, false>::always_masked &&
+                                   (traits.is_one_walk
+                                        ? !traits.is_wide || (!traits.is_costly && traits.reductions == 1)
+                                        : !traits.is_wide && !traits.is_costly &&
+                                              traits.moved <= thresholds::most_moved_by_folded_walks);
+
+    /// Whether rows are so short, and so many, that it gains.
+    static constexpr bool suits(std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        constexpr thresholds::row_folds const& folds = !traits.is_one_walk     ? thresholds::folds_of_several_walks
+                                                       : traits.is_wide        ? thresholds::folds_of_wide_rows
+                                                       : traits.is_costly      ? thresholds::folds_of_costly_rows
+                                                       : traits.reductions > 1 ? thresholds::several_folds_of_rows
+                                                                               : thresholds::folds_of_rows;
+        if (!exists || rows < rows_at_once) {
+            return false;
+        }
+        bool const are_in_l2 = rows * columns * traits.bytes <= thresholds::folded_in_l2_bytes;
+        bool const are_long =
+            columns >= folds.least_columns || (columns >= folds.least_long_columns && traits.are_long(columns, rows));
+        return are_long && columns <= (are_in_l2 ? folds.most_columns_in_l2 : folds.most_columns);
+    }
+
+    /// How many rows of so many `run` takes.
+    static constexpr std::ptrdiff_t count(std::ptrdiff_t rows) { return rows & -rows_at_once; }
+
+    static CALQUE_NOINLINE void run(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+        folded_rows kernel(a, columns, typename program::phases{});
+        for (std::ptrdiff_t i = 0; i < count(rows); i += rows_at_once) {
+            kernel.run_rows(i, typename program::phases{});
+        }
+    }
+
+private:
+    template <int... Phase>
+    CALQUE_INLINE folded_rows(arguments const& a, std::ptrdiff_t columns, std::integer_sequence<int, Phase...>)
+        : base(columns), a_(a),
+          overlapping_phases_(columns < simd::width ? 0 : ((may_overlap<Phase>(a) ? 1u << Phase : 0) | ...)) {
+        lanes::template compute_row_values<0, false>(lanes_, a, 0, rows_at_once);
+        unroll_steps<0, program::template row_values<0, false>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template row_values<0, false>.at[k];
+            row_.template at<step>() = widen<in_lockstep>(lanes_.template at<step>());
+        });
+    }
+
+    /// Whether the last registers of rows may end where these do, and compute again what those before them did.
+    template <int Phase>
+    static CALQUE_INLINE bool may_overlap(arguments const& a) {
+        return !plan.reduces[Phase] && !base::template rewrites<Phase>(a);
+    }
+
+    /// Rows `i` to `i + rows_at_once - 1`.
+    template <int... Phase>
+    CALQUE_INLINE void run_rows(std::ptrdiff_t i, std::integer_sequence<int, Phase...>) {
+        (run_phase<Phase>(i), ...);
+        lanes::template compute_row_values<plan.count, true>(lanes_, a_, i, rows_at_once);
+        lanes::store_row_results(lanes_, a_, i, rows_at_once);
+    }
+
+    template <int I>
+    static constexpr auto combine = [](auto const& x, auto const& y)
+                                        CALQUE_INLINE_LAMBDA { return step_op<Group, I>::combine(x, y); };
+
+    template <int Phase>
+    CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
+        lanes::template compute_row_values<Phase, true>(lanes_, a_, i, rows_at_once);
+        rows_of_columns rows{a_};
+        move_to_row<Group>(rows, i);
+        step_registers<Group, 2 * turns> folded;
+        simd::unroll<turns>([&](auto turn) CALQUE_INLINE_LAMBDA {
+            step_registers<Group, in_lockstep> totals;
+            program::template start_reductions<Phase>(totals);
+            spread_row_values<Phase>(turn * in_lockstep);
+            run_columns<Phase>(totals, rows);
+            move_to_row<Group>(rows, in_lockstep);
+            program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+                auto const pairs = simd::fold_four_rows(totals.template at<step>(), combine<step>);
+                folded.template at<step>().r[2 * turn] = pairs.r[0];
+                folded.template at<step>().r[2 * turn + 1] = pairs.r[1];
+            });
+        });
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr int groups = turns * simd::groups_of_two_registers<step_element<Group, step>>;
+            lanes_.template at<step>() =
+                simd::fold_rows(simd::groups_of<0, groups>(folded.template at<step>()), combine<step>);
+        });
+    }
+
+    /// What rows have once and columns of a phase are computed with.
+    template <int Phase>
+    static constexpr auto row_operands = list_steps<Group::step_count>([](int i) {
+        graph::step const& s = Group::steps()[i];
+        bool is_operand = false;
+        for (int k = 0; k < Group::step_count; ++k) {
+            graph::step const& by = Group::steps()[k];
+            for (int input = 0; input < by.input_count; ++input) {
+                is_operand |= by.inputs[input] == i && by.varies_along_columns && program::works(k, Phase);
+            }
+        }
+        return is_operand && !s.varies_along_columns && (s.varies_along_rows || plan.ready[i] > 0);
+    });
+
+    /// Those of the rows from lane `first` on, to all lanes of a group each.
+    template <int Phase>
+    CALQUE_INLINE void spread_row_values(int first) {
+        unroll_steps<0, row_operands<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = row_operands<Phase>.at[k];
+            using T = step_element<Group, step>;
+            T of_rows[simd::width];
+            lanes_.template at<step>().store(of_rows);
+            row_.template at<step>() = detail::load_element_of_rows<in_lockstep>(of_rows + first, 1);
+        });
+    }
+
+    /// The first of several rows.
+    struct rows_of_columns : arguments {
+        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
+    };
+
+    template <int Phase>
+    CALQUE_INLINE void run_columns(step_registers<Group, in_lockstep>& totals, rows_of_columns const& rows) {
+        std::ptrdiff_t const whole = columns_ & -simd::width;
+        CALQUE_ROLLED
+        for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
+            base::template run_block<Phase, false>(totals, rows, j, 0);
+        }
+        if (whole < columns_) {
+            if constexpr (!plan.reduces[Phase]) {
+                if ((overlapping_phases_ >> Phase & 1) != 0) {
+                    base::template run_block<Phase, false>(totals, rows, columns_ - simd::width, 0);
+                    return;
+                }
+            }
+            base::template run_block<Phase, true, kept_lanes::first_of_groups>(totals, rows, whole,
+                                                                               static_cast<int>(columns_ - whole));
+        }
+    }
+
+    arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block
+    unsigned const overlapping_phases_; // a bit for each
+    typename lanes::registers lanes_;   // of what rows have once, a row each
+};
+
+} // namespace kernels
+} // namespace v0
+} // namespace calque
