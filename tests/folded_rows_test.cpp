@@ -55,6 +55,12 @@ inline constexpr auto rescaled = [](auto x, auto column) {
     return std::tuple{(x - least) / (most - least + 1) + column, most, 2 * x};
 };
 
+inline constexpr auto soft = [](auto x) { return std::tuple{calque::softmax<1>(x), calque::logsumexp<1>(x)}; };
+inline constexpr auto soft_gradient = [](auto x, auto dy) {
+    auto const y = calque::softmax<1>(x);
+    return y * (dy - calque::sum<1>(y * dy, calque::keepdims));
+};
+
 template <class F, class... Args>
 std::string plan_of(F const& f, Args const&... args) {
     return calque::function(f).plan(args...).text();
@@ -65,7 +71,7 @@ bool are_folded(std::string const& plan) {
 }
 
 template <class T>
-void check_all(std::size_t m, std::size_t n) {
+void check_one_walk(std::size_t m, std::size_t n) {
     CAPTURE(m);
     CAPTURE(n);
     auto const x = noise<T, 2>({m, n}, 1), y = noise<T, 2>({m, n}, 2);
@@ -79,13 +85,22 @@ void check_all(std::size_t m, std::size_t n) {
     check_fused(shifted, of_sums(n), x, noise<T, 1>({m}, 4));
     check_fused(range_of_rows, equal_bits, x);
     check_fused(moments, of_sums(n), x);
-    auto const column = noise<T, 2>({m, 1}, 4);
+}
+
+void check_walks(std::size_t m, std::size_t n) {
+    CAPTURE(m);
+    CAPTURE(n);
+    auto const x = noise<float, 2>({m, n}, 1), column = noise<float, 2>({m, 1}, 4);
     check_fused(parts, of_sums(n), x);
     check_fused(below_largest, equal_bits, x);
     check_fused(spread, of_sums(n), x);
     check_fused(around, of_sums(4 * n), x, column);
-    check_fused(layer_norm, of_sums(n), x, noise<T, 1>({n}, 3), noise<T, 1>({n}, 5));
+    check_fused(layer_norm, of_sums(n), x, noise<float, 1>({n}, 3), noise<float, 1>({n}, 5));
     check_fused(rescaled, closeness{4, 4}, x, column);
+    check_fused(partition, of_sums(n), x);
+    check_fused(soft, of_sums(n), x);
+    check_fused(soft_gradient, of_sums(n), x, noise<float, 2>({m, n}, 2));
+    check_fused(largest_place, equal_bits, x);
 }
 
 template <class T, std::size_t M, std::size_t N>
@@ -100,10 +115,9 @@ auto known() {
 TEST_CASE("floats of any few rows and columns") {
     for (std::size_t const n : some_columns) {
         for (std::size_t const m : some_rows) {
-            check_all<float>(m, n);
-            check_fused(partition, of_sums(n), noise<float, 2>({m, n}, 1));
+            check_one_walk<float>(m, n);
+            check_walks(m, n);
             check_fused(mean_of_integers, of_sums(n), noise<std::int32_t, 2>({m, n}, 1));
-            check_fused(largest_place, equal_bits, noise<float, 2>({m, n}, 1));
         }
     }
 }
@@ -111,7 +125,7 @@ TEST_CASE("floats of any few rows and columns") {
 TEST_CASE("doubles") {
     for (std::size_t const n : {7u, 8u, 9u, 12u, 16u, 17u, 31u, 32u, 33u, 48u, 49u}) {
         for (std::size_t const m : {8u, 13u, 40u}) {
-            check_all<double>(m, n);
+            check_one_walk<double>(m, n);
         }
     }
 }
@@ -202,6 +216,7 @@ TEST_CASE("extents that the compiler knows") {
     check_fused(sum_of_rows, of_sums(33), known<double, 11, 33>());
     check_fused(below_largest, equal_bits, known<float, 24, 20>());
     check_fused(spread, of_sums(33), known<float, 13, 33>());
+    check_fused(soft, of_sums(44), known<float, 13, 44>());
 }
 
 TEST_CASE("a plan says so, of rows that are not too long for it") {
@@ -211,6 +226,7 @@ TEST_CASE("a plan says so, of rows that are not too long for it") {
     CHECK(are_folded(plan_of(sum_of_rows, noise<float, 2>({40, 33}, 1))));
     CHECK(are_folded(plan_of(largest, noise<double, 2>({40, 8}, 1))));
     CHECK(are_folded(plan_of(spread, noise<float, 2>({40, 150}, 1))));
+    CHECK(are_folded(plan_of(soft, noise<float, 2>({4096, 64}, 1))));
     CHECK_FALSE(are_folded(plan_of(spread, noise<float, 2>({40, 8}, 1))));
     CHECK_FALSE(are_folded(plan_of(spread, noise<double, 2>({40, 150}, 1))));
     CHECK_FALSE(are_folded(plan_of(sum_of_rows, noise<float, 2>({40, 3}, 1))));

@@ -36,10 +36,17 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::rows_in_
     using typename base::program;
     using lanes = row_lanes<Group, 1>;
     static constexpr row_traits traits{Group::steps(), plan};
+    static constexpr thresholds::row_folds folds = traits.is_one_walk
+                                                       ? (traits.is_wide          ? thresholds::folds_of_wide_rows
+                                                          : traits.is_costly      ? thresholds::folds_of_costly_rows
+                                                          : traits.reductions > 1 ? thresholds::several_folds_of_rows
+                                                                                  : thresholds::folds_of_rows)
+                                                   : traits.is_costly ? thresholds::folds_of_costly_walks
+                                                                      : thresholds::folds_of_walks;
 
     /// Whether it computes no more than that, of floats that can be combined in any order.
     static constexpr bool suits_steps() {
-        bool suits = plan.scratch_rows == 0;
+        bool suits = true;
         for (int i = 0; i < Group::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const has_fold = is_full_float(s.type) && s.op != graph::code_of<graph::ops::first_index>;
@@ -53,27 +60,29 @@ public:
     using arguments = typename base::arguments;
 
     /// Whether a group has such a kernel. (Doubles take all registers for sums of four rows.)
-    static constexpr bool exists = simd::register_count != 32 && traits.reductions > 0 && suits_steps() &&
-                                   !row_phase<Group, 0, false, false>::always_masked &&
-                                   (traits.is_one_walk
-                                        ? !traits.is_wide || (!traits.is_costly && traits.reductions == 1)
-                                        : !traits.is_wide && !traits.is_costly &&
-                                              traits.moved <= thresholds::most_moved_by_folded_walks);
+    static constexpr bool exists = [] {
+        bool const suits = simd::register_count != 32 && traits.reductions > 0 && suits_steps() &&
+                           !row_phase<Group, 0, false, false>::always_masked;
+        if (traits.is_one_walk) {
+            return suits && (!traits.is_wide || (!traits.is_costly && traits.reductions == 1));
+        }
+        return suits && !traits.is_wide && (traits.is_costly || traits.moved <= thresholds::most_moved_by_folded_walks);
+    }();
 
     /// Whether rows are so short, and so many, that it gains.
     static constexpr bool suits(std::ptrdiff_t rows, std::ptrdiff_t columns) {
-        constexpr thresholds::row_folds const& folds = !traits.is_one_walk     ? thresholds::folds_of_several_walks
-                                                       : traits.is_wide        ? thresholds::folds_of_wide_rows
-                                                       : traits.is_costly      ? thresholds::folds_of_costly_rows
-                                                       : traits.reductions > 1 ? thresholds::several_folds_of_rows
-                                                                               : thresholds::folds_of_rows;
         if (!exists || rows < rows_at_once) {
             return false;
         }
-        bool const are_in_l2 = rows * columns * traits.bytes <= thresholds::folded_in_l2_bytes;
+        bool const are_near = rows * columns * traits.bytes <= folds.near_bytes;
         bool const are_long =
             columns >= folds.least_columns || (columns >= folds.least_long_columns && traits.are_long(columns, rows));
-        return are_long && columns <= (are_in_l2 ? folds.most_columns_in_l2 : folds.most_columns);
+        return are_long && columns <= (are_near ? folds.most_near_columns : folds.most_columns);
+    }
+
+    /// Bytes of scratch for rows of this many columns.
+    static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
+        return exists ? rows_at_once * base::scratch_bytes_of_a_row(columns) : 0;
     }
 
     /// How many rows of so many `run` takes.
@@ -125,6 +134,7 @@ private:
         simd::unroll<turns>([&](auto turn) CALQUE_INLINE_LAMBDA {
             step_registers<Group, in_lockstep> totals;
             program::template start_reductions<Phase>(totals);
+            rows.scratch = a_.scratch + turn * in_lockstep * base::scratch_bytes_of_a_row(columns_);
             spread_row_values<Phase>(turn * in_lockstep);
             run_columns<Phase>(totals, rows);
             move_to_row<Group>(rows, in_lockstep);

@@ -193,7 +193,12 @@ protected:
                 accumulate<model, Kept, Row>(
                     accumulators, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
             } else if constexpr (plan.loads(model, Phase)) {
-                column.template at<model>(step) = detail::load<Masked, U>(scratch<model>(row, step) + j, n);
+                auto const* const from = scratch<model>(row, step) + j;
+                if constexpr (RowsAtOnce > 1) {
+                    column.template at<model>(step) = detail::load_rows<false, U>(from, scratch_stride<model>(), n);
+                } else {
+                    column.template at<model>(step) = detail::load<Masked, U>(from, n);
+                }
             } else if constexpr (s.leaf >= 0) {
                 int const leaf = Group::steps()[step].leaf;
                 auto const* const from = static_cast<step_element<Group, model> const*>(row.leaves[leaf]) + j;
@@ -236,7 +241,12 @@ protected:
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template stores<Phase>.at[k];
             if constexpr (plan.scratch[step] >= 0 && plan.computes(step, Phase)) {
-                detail::store<Masked>(scratch<step>(row, step) + j, column.template at<step>(), n);
+                auto* const to = scratch<step>(row, step) + j;
+                if constexpr (RowsAtOnce > 1) { // whole registers: there is room behind a row
+                    detail::store_rows<false>(to, scratch_stride<step>(), column.template at<step>(), n);
+                } else {
+                    detail::store<Masked>(to, column.template at<step>(), n);
+                }
             }
             if constexpr (plan.stored_in[step] == Phase) {
                 constexpr int r = step_v<Group, step>.result;
@@ -332,6 +342,12 @@ protected:
     CALQUE_INLINE auto* scratch(arguments const& row, int step) const {
         return reinterpret_cast<step_element<Group, Model>*>(
             row.scratch + static_cast<std::size_t>(plan.scratch[step]) * row_bytes(columns_));
+    }
+
+    /// How far apart the scratch of rows in lockstep is, in elements of a step.
+    template <int I>
+    CALQUE_INLINE std::ptrdiff_t scratch_stride() const {
+        return static_cast<std::ptrdiff_t>(scratch_bytes_of_a_row(columns_) / sizeof(step_element<Group, I>));
     }
 
     // ---- reductions

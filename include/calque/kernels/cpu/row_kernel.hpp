@@ -114,6 +114,9 @@ public:
 
     static constexpr std::size_t scratch_bytes(row_variant variant, std::ptrdiff_t columns) {
         std::size_t bytes = long_rows::scratch_bytes(columns);
+        if (variant == row_variant::folded_together) {
+            bytes = std::max(bytes, folded::scratch_bytes(columns));
+        }
         if (variant == row_variant::lanes_along_rows) {
             if constexpr (has_wide) {
                 bytes = std::max(bytes, wide::scratch_bytes(columns));

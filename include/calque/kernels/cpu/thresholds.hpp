@@ -726,23 +726,27 @@ inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
 /// Several walks, over 16, 24, 32, 48, 65, 96, 127, 192 columns: x / sum 1.35, 1.2, 1.2, 1.1, 1.2, 1.0, 1.0, 0.95, x
 /// over its norm 1.25, 1.35, 1.3, 1.2, 1.35, 1.15, 1.45, 1.15, variances 1.2, 1.55, 1.6, 1.95, 1.65, 1.55, 1.55, 1.35,
 /// layer norm 1.2, 1.2, 1.3, 1.25, 1.35, 1.1, 1.3, 1.25; over 5 to 15 columns with a lane a row 0.4 to 1.0; of two
-/// arrays and a result 0.85 to 1.1; with exp 0.6 to 1.1; in double 0.65 to 1.5. Four rows that L2 does not have are too
-/// far apart for what reads ahead, 20,000 of them: reductions of 40 to 64 columns 1.0 to 1.25, of 96 0.65 to 1.05, of
-/// 127 0.35 to 0.6; double over 17 to 32 columns 0.7 to 1.1, over 48 0.5 to 0.95; several walks over 16 to 40 columns
-/// 0.9 to 2.2, over 64 0.65 to 1.1.
+/// arrays and a result 0.85 to 1.1; in double 0.65 to 1.5. Several costly ones over 40, 48, 64, 96, 127, 192 columns:
+/// softmax 1.05, 1.3, 1.3, 1.15, 1.1, 1.1, its logarithm 1.0, 1.05, 1.45, 1.35, 1.25, 1.2, its gradient 1.45, 1.4,
+/// 1.35, 1.15, 1.2, 1.05, log-sum-exp 0.95 to 1.15; with a lane a row, over up to 33 columns, 0.6 to 1.0.
+/// Four rows that no cache near by has are too far apart for what reads ahead. 20,000 rows: reductions of 40 to 64
+/// columns 1.0 to 1.25, of 96 0.65 to 1.05, of 127 0.35 to 0.6; double over 17 to 32 columns 0.7 to 1.1, over 48 0.5
+/// to 0.95; several walks over 16 to 40 columns 0.9 to 2.2, over 64 0.65 to 1.1. softmax of 4096 rows of 64, 96, 127,
+/// 192 columns 1.25, 1.2, 1.0, 0.75.
 struct row_folds {
     std::ptrdiff_t least_columns;
-    std::ptrdiff_t least_long_columns; // without lanes along the rows
+    std::ptrdiff_t least_long_columns; // of those that would not have a lane each
     std::ptrdiff_t most_columns;
-    std::ptrdiff_t most_columns_in_l2;
+    std::ptrdiff_t most_near_columns; // where all rows have no more than `near_bytes`
+    std::ptrdiff_t near_bytes;
 };
-inline constexpr row_folds folds_of_rows{6, 6, 64, 128};
-inline constexpr row_folds folds_of_wide_rows{8, 8, 32, 48};
-inline constexpr row_folds several_folds_of_rows{16, 16, 64, 128}; // of as many reductions
-inline constexpr row_folds folds_of_costly_rows{40, 40, 64, 128};
-inline constexpr row_folds folds_of_several_walks{16, 7, 40, 192};
-inline constexpr int most_moved_by_folded_walks = 4;
-inline constexpr std::ptrdiff_t folded_in_l2_bytes = 512 * kibibytes;
+inline constexpr row_folds folds_of_rows{6, 6, 64, 128, 512 * kibibytes};
+inline constexpr row_folds folds_of_wide_rows{8, 8, 32, 48, 512 * kibibytes};
+inline constexpr row_folds several_folds_of_rows{16, 16, 64, 128, 512 * kibibytes}; // of as many reductions
+inline constexpr row_folds folds_of_costly_rows{40, 40, 64, 128, 512 * kibibytes};
+inline constexpr row_folds folds_of_walks{16, 7, 40, 192, 3072 * kibibytes};
+inline constexpr row_folds folds_of_costly_walks{40, 24, 64, 192, 3072 * kibibytes};
+inline constexpr int most_moved_by_folded_walks = 4; // of little work
 
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
 /// copies cost less than each row does by itself: all are one row then, or are joined, if there are so many rows. What a
