@@ -55,6 +55,11 @@ inline constexpr auto rescaled = [](auto x, auto column) {
     return std::tuple{(x - least) / (most - least + 1) + column, most, 2 * x};
 };
 
+inline constexpr auto everywhere = [](auto x) { // what a row has once, as a column has it and as what is reduced
+    auto const mean = calque::mean<1>(x, calque::keepdims);
+    auto const means = where(x == x, mean, 0 * x);
+    return std::tuple{x - mean, means, calque::sum<1>(means), calque::max<1>(mean - 2)};
+};
 inline constexpr auto soft = [](auto x) { return std::tuple{calque::softmax<1>(x), calque::logsumexp<1>(x)}; };
 inline constexpr auto soft_gradient = [](auto x, auto dy) {
     auto const y = calque::softmax<1>(x);
@@ -97,6 +102,7 @@ void check_walks(std::size_t m, std::size_t n) {
     check_fused(around, of_sums(4 * n), x, column);
     check_fused(layer_norm, of_sums(n), x, noise<float, 1>({n}, 3), noise<float, 1>({n}, 5));
     check_fused(rescaled, closeness{4, 4}, x, column);
+    check_fused(everywhere, of_sums(n), x);
     check_fused(partition, of_sums(n), x);
     check_fused(soft, of_sums(n), x);
     check_fused(soft_gradient, of_sums(n), x, noise<float, 2>({m, n}, 2));

@@ -77,7 +77,8 @@ TEST_CASE("a plan says which way lanes run") {
     CHECK(!has_lanes_along_rows(sums, noise<float, 2>({4096, 100}, 1)));
     // Of costly walks, the fewer arrays go through tiles, the longer.
     auto const wide = noise<float, 2>({4096, 150}, 1);
-    CHECK(has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, noise<float, 2>({4096, 120}, 1)));
+    CHECK((has_folded_rows ||
+           has_lanes_along_rows([](auto x) { return calque::logsumexp<-1>(x); }, noise<float, 2>({4096, 120}, 1))));
     CHECK(!has_lanes_along_rows([](auto x) { return calque::softmax<-1>(x); }, wide));
     CHECK(!has_lanes_along_rows([](auto x) { return calque::var<-1>(x); }, wide));
     CHECK(has_lanes_along_rows(costly_sums, noise<float, 2>({4096, 39}, 1)));

@@ -151,15 +151,16 @@ private:
         });
     }
 
-    /// What rows have once and columns of a phase are computed with.
+    /// What rows have once that columns of a phase are computed with, reduce or store.
     template <int Phase>
     static constexpr auto row_operands = list_steps<Group::step_count>([](int i) {
         graph::step const& s = Group::steps()[i];
-        bool is_operand = false;
+        bool is_operand = plan.stored_in[i] == Phase;
         for (int k = 0; k < Group::step_count; ++k) {
             graph::step const& by = Group::steps()[k];
+            bool const goes_along_columns = by.varies_along_columns || detail::is_reduction(by);
             for (int input = 0; input < by.input_count; ++input) {
-                is_operand |= by.inputs[input] == i && by.varies_along_columns && program::works(k, Phase);
+                is_operand |= by.inputs[input] == i && goes_along_columns && program::works(k, Phase);
             }
         }
         return is_operand && !s.varies_along_columns && (s.varies_along_rows || plan.ready[i] > 0);
@@ -182,11 +183,43 @@ private:
         static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
     };
 
+    /// Whether two columns are looked at for NaN together: of floats, which leave registers for both.
+    template <int Phase>
+    static constexpr bool folds_two = [] {
+        auto const& reductions = program::template reductions<Phase>;
+        bool folds = reductions.size > 0 && !traits.is_wide && program::template stores<Phase>.size == 0;
+        for (int k = 0; k < reductions.size; ++k) {
+            folds &= detail::is_extreme(Group::steps()[reductions.at[k]]);
+        }
+        return folds;
+    }();
+
+    template <int Phase>
+    CALQUE_INLINE void fold_two_columns(step_registers<Group, in_lockstep>& totals, rows_of_columns const& rows,
+                                        std::ptrdiff_t j) {
+        step_registers<Group, in_lockstep> first, second;
+        base::template compute_block<Phase, false, kept_lanes::none>(first, totals, rows, j, 0);
+        base::template compute_block<Phase, false, kept_lanes::none>(second, totals, rows, j + simd::width, 0);
+        program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
+            constexpr int reduced = step_v<Group, step>.inputs[0];
+            auto& total = totals.template at<step>();
+            total = combine_two<step_op<Group, step>>(column_input<reduced>(first, row_),
+                                                      column_input<reduced>(second, row_), total);
+        });
+    }
+
     template <int Phase>
     CALQUE_INLINE void run_columns(step_registers<Group, in_lockstep>& totals, rows_of_columns const& rows) {
         std::ptrdiff_t const whole = columns_ & -simd::width;
+        std::ptrdiff_t j = 0;
+        if constexpr (folds_two<Phase>) {
+            CALQUE_ROLLED
+            for (; j + 2 * simd::width <= whole; j += 2 * simd::width) {
+                fold_two_columns<Phase>(totals, rows, j);
+            }
+        }
         CALQUE_ROLLED
-        for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
+        for (; j < whole; j += simd::width) {
             base::template run_block<Phase, false>(totals, rows, j, 0);
         }
         if (whole < columns_) {

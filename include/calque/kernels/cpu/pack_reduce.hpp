@@ -218,6 +218,19 @@ CALQUE_INLINE pack<T, U> min_of_three(pack<T, U> const& x, pack<T, U> const& y, 
         [](auto a, auto b) CALQUE_INLINE_LAMBDA { return min_or_second(a, b); });
 }
 
+/// Totals all of whose lanes are folded at last, and one more for each element that is set, as masks of words say.
+template <int U>
+CALQUE_INLINE pack<std::int64_t, U> count_into(pack<bool, U> const& x, pack<std::int64_t, U> const& totals)
+    requires(register_count != 32)
+{
+    auto const less = indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (x.r[i].words + ...); });
+    pack<std::int64_t, U> result = totals;
+    unroll<2>([&](auto half) CALQUE_INLINE_LAMBDA {
+        result.r[half] = result.r[half] - bits_as<reg<std::int64_t>>(widen_mask(slice<half, width / 2>(less)));
+    });
+    return result;
+}
+
 /// How many elements are set.
 template <int U>
 CALQUE_INLINE int count(pack<bool, U> const& x) {

@@ -20,6 +20,29 @@ using step_op = graph::op_at<step_v<Group, I>.op>;
 template <class Group, int I>
 using step_element = type_of<step_v<Group, I>.type>;
 
+/// Whether the mask of a step has words of 4 bytes: of numbers that are compared, and of what is made of such.
+constexpr bool has_mask_of_words(graph::step const* steps, int i) {
+    graph::step const& s = steps[i];
+    bool has = s.type == dtype::bool_ && s.leaf < 0 && s.index < 0 && s.varies_along_columns && s.input_count > 0;
+    for (int k = 0; k < s.input_count; ++k) {
+        graph::step const& from = steps[s.inputs[k]];
+        has = has && (from.type == dtype::bool_ ? has_mask_of_words(steps, s.inputs[k]) : size_of(from.type) == 4);
+    }
+    return has;
+}
+
+/// The step whose elements a sum counts: where it adds bools as integers, which takes longer. -1 if there is none.
+constexpr int counted_step(graph::step const* steps, int i) {
+    graph::step const& s = steps[i];
+    if (simd::register_count != 32 && s.op == graph::code_of<graph::ops::sum> && s.type == dtype::int64) {
+        graph::step const& added = steps[s.inputs[0]];
+        if (added.op == graph::code_of<graph::ops::cast> && has_mask_of_words(steps, added.inputs[0])) {
+            return added.inputs[0];
+        }
+    }
+    return -1;
+}
+
 /// Whether the code of two steps is the same, but for where their operands are.
 constexpr bool are_alike(graph::step const* steps, int i, int j) {
     graph::step const& a = steps[i];
@@ -31,7 +54,8 @@ constexpr bool are_alike(graph::step const* steps, int i, int j) {
         graph::step const& from = steps[a.inputs[k]];
         graph::step const& other = steps[b.inputs[k]];
         bool const is_constant = from.op == graph::code_of<graph::ops::constant>;
-        alike = from.type == other.type && from.varies_along_columns == other.varies_along_columns &&
+        alike = (counted_step(steps, i) < 0) == (counted_step(steps, j) < 0) && from.type == other.type &&
+                from.varies_along_columns == other.varies_along_columns &&
                 is_constant == (other.op == graph::code_of<graph::ops::constant>);
     }
     return alike;

@@ -189,9 +189,13 @@ protected:
         unroll_models<program::template work<Phase, is_sorted>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
             constexpr graph::step s = step_v<Group, model>;
             if constexpr (detail::is_reduction(s)) {
-                constexpr int reduced = s.inputs[0];
-                accumulate<model, Kept, Row>(
-                    accumulators, column_input<reduced>(column, row_, Group::steps()[step].inputs[0]), step, n);
+                int const input = Group::steps()[step].inputs[0];
+                if constexpr (constexpr int counted = counted_step(Group::steps(), model); counted >= 0) {
+                    accumulate<model, Kept, Row>(
+                        accumulators, column_input<counted>(column, row_, Group::steps()[input].inputs[0]), step, n);
+                } else {
+                    accumulate<model, Kept, Row>(accumulators, column_input<s.inputs[0]>(column, row_, input), step, n);
+                }
             } else if constexpr (plan.loads(model, Phase)) {
                 auto const* const from = scratch<model>(row, step) + j;
                 if constexpr (RowsAtOnce > 1) {
@@ -357,19 +361,22 @@ protected:
         if constexpr (Kept == kept_lanes::none) {
             return;
         }
+        constexpr auto identity = static_cast<T>(program::template identity<Model>);
         if constexpr (Kept == kept_lanes::first) {
-            x = simd::keep_first(x, simd::pack<T, U>(program::template identity<Model>), n);
+            x = simd::keep_first(x, simd::pack<T, U>(identity), n);
         } else if constexpr (Kept == kept_lanes::first_of_groups) {
-            simd::pack<T, 1> const none(program::template identity<Model>);
+            simd::pack<T, 1> const none(identity);
             x = simd::generate_groups<T, U>(
                 [&](auto k) CALQUE_INLINE_LAMBDA { return simd::keep_first(simd::groups_of<k, 1>(x), none, n); });
         } else if constexpr (Kept == kept_lanes::first_of_last_group) {
-            simd::pack<T, 1> const none(program::template identity<Model>);
+            simd::pack<T, 1> const none(identity);
             simd::put_last_group(x, simd::keep_first(simd::groups_of<U - 1, 1>(x), none, n - (U - 1) * simd::width));
         }
         // The total comes second: of a maximum it is the first operand that is looked at for NaN, which need not wait.
         auto& total = accumulators.template at<Model>(step);
-        if constexpr (requires { Row::moves(step_v<Group, Model>); }) { // each row keeps its own NaN
+        if constexpr (counted_step(Group::steps(), Model) >= 0) {
+            total = simd::count_into(x, total);
+        } else if constexpr (requires { Row::moves(step_v<Group, Model>); }) { // each row keeps its own NaN
             total = step_op<Group, Model>::combine(x, total);
         } else {
             total = combine_with_totals<step_op<Group, Model>>(x, total);
