@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel of a row program over short rows of little work: some rows in lockstep, whose lanes are folded together.
+// The kernel of a row program over short rows: some of them in lockstep, whose lanes are folded together.
 #pragma once
 
 #include <calque/kernels/cpu/pack_fold_rows.hpp>
@@ -36,15 +36,20 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::rows_in_
     using typename base::program;
     using lanes = row_lanes<Group, 1>;
     static constexpr row_traits traits{Group::steps(), plan};
-    static constexpr thresholds::row_folds folds = traits.is_one_walk
-                                                       ? (traits.is_wide          ? thresholds::folds_of_wide_rows
-                                                          : traits.is_costly      ? thresholds::folds_of_costly_rows
-                                                          : traits.reductions > 1 ? thresholds::several_folds_of_rows
-                                                                                  : thresholds::folds_of_rows)
-                                                   : traits.is_costly ? thresholds::folds_of_costly_walks
-                                                                      : thresholds::folds_of_walks;
+    static constexpr thresholds::row_folds folds = [] {
+        if (!traits.is_one_walk) {
+            return traits.is_costly ? thresholds::folds_of_costly_walks : thresholds::folds_of_walks;
+        }
+        if (traits.is_wide) {
+            return thresholds::folds_of_wide_rows;
+        }
+        if (traits.is_costly) {
+            return thresholds::folds_of_costly_rows;
+        }
+        return traits.reductions > 1 ? thresholds::several_folds_of_rows : thresholds::folds_of_rows;
+    }();
 
-    /// Whether it computes no more than that, of floats that can be combined in any order.
+    /// Whether all that is reduced are floats, which can be combined in any order, and no columns are counted.
     static constexpr bool suits_steps() {
         bool suits = true;
         for (int i = 0; i < Group::step_count; ++i) {
