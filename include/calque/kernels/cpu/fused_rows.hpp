@@ -671,11 +671,20 @@ private:
                 prefetch_block<Phase, U>(row, j);
             }
             int const n = Masked ? lanes_of(columns_ - j, block) : 0;
-            if (auto const sought = compute_sought<Phase, Condition, Masked, U>(row, j, n); simd::any(sought)) {
+            if (auto const sought = compute_sought<Phase, Condition, Masked, U>(row, j, n); is_some<Condition>(sought)) {
                 return j + simd::first_set(sought);
             }
         }
         return -1;
+    }
+
+    template <int Condition, int U>
+    static CALQUE_INLINE bool is_some(simd::pack<bool, U> const& sought) {
+        if constexpr (simd::register_count != 32 && has_mask_of_words(Group::steps(), Condition)) {
+            return simd::any_of_words(sought);
+        } else {
+            return simd::any(sought);
+        }
     }
 
     /// Which of the columns from `j` on are sought.

@@ -98,6 +98,14 @@ CALQUE_INLINE T reduce_mul(pack<T, U> const& x) {
     });
 }
 
+/// Whether some element is set, by masks of words: one number for all groups, where these are what comparisons leave.
+template <int U>
+CALQUE_INLINE bool any_of_words(pack<bool, U> const& x)
+    requires(register_count != 32)
+{
+    return mask_bits(indices<U>([&](auto... i) CALQUE_INLINE_LAMBDA { return (x.r[i].words | ...); })) != 0;
+}
+
 /// Whether some element, and whether every element is set.
 template <int U>
 CALQUE_INLINE bool any(pack<bool, U> const& x) {
