@@ -103,8 +103,15 @@ CALQUE_INLINE void dot_rows(std::ptrdiff_t depth, T const* rows, std::ptrdiff_t 
             }
         }
     }
-    for (; k < depth; k += lanes) {
-        int const rest = static_cast<int>(std::min(depth - k, lanes));
+    for (; k + lanes <= depth; k += lanes) {
+        simd::reg<T> const factor = simd::load(x + k);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+            sums[r][0] = simd::fma(simd::load(rows + r * row_stride + k), factor, sums[r][0]);
+        }
+    }
+    if (k < depth) {
+        int const rest = static_cast<int>(depth - k);
         simd::reg<T> const factor = simd::load_n(x + k, rest);
 #pragma GCC unroll 4
         for (int r = 0; r < Rows; ++r) {
