@@ -22,8 +22,8 @@ enum class broadcast : std::uint8_t { none, rows, joined_rows };
 
 /// The blocks of a row program with lanes along the columns, whichever way a kernel walks along them. `Apart`: how many
 /// elements the columns of those leaves stand apart of which `spaced_arguments` say so. `PastCaches`: results are
-/// stored past the caches, where that is possible. `RowsAtOnce`: of how many
-/// rows, which then run in lockstep, what each has once is in registers.
+/// stored past the caches, where that is possible. `RowsAtOnce`: of how many rows, which then run in lockstep, what each
+/// has once is in registers.
 template <class Group, broadcast Broadcast, int Apart, bool PastCaches, int RowsAtOnce = 1>
 class row_block {
 protected:

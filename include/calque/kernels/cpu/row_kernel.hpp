@@ -33,6 +33,7 @@ class row_kernel {
     // knows.
     static constexpr bool is_known = is_static(rows_known) && is_static(columns_known);
     using folded = folded_rows<Group>;
+    /// Whether rows are, but where a call has too few of them, which then run by themselves.
     static constexpr bool are_folded = is_known ? folded::suits(rows_known, columns_known)
                                                 : is_static(columns_known) && folded::suits(simd::width, columns_known);
     static constexpr row_split split_known =
