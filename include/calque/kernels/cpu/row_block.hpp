@@ -84,7 +84,10 @@ protected:
     static CALQUE_INLINE bool is_written(arguments const& row, void const* array) {
         bool is = false;
         unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            is |= row.results[step_v<Group, program::template stores<Phase>.at[k]>.result] == array;
+            constexpr int result = step_v<Group, program::template stores<Phase>.at[k]>.result;
+            if constexpr (result >= 0) { // else it is stored in scratch
+                is |= row.results[result] == array;
+            }
         });
         return is;
     }
