@@ -22,6 +22,9 @@ struct total {
 struct column_sums {
     constexpr auto operator()(auto x) const { return calque::sum<0>(x); }
 };
+struct row_sums {
+    constexpr auto operator()(auto x) const { return calque::sum<1>(x); }
+};
 struct product {
     constexpr auto operator()(auto x, auto y) const { return matmul(x, y); }
 };
@@ -36,6 +39,7 @@ void run(vector& out, vector const& a, vector const& b, vector const& c) {
 void run(float& out, vector& row, matrix const& x) {
     calque::function(total{}).into(out, x);
     calque::function(column_sums{}).into(row, x);
+    calque::function(row_sums{}).into(row, x);
 }
 void run(matrix& out, matrix const& x, matrix const& y) {
     calque::function(row_softmax{}).into(out, x);
