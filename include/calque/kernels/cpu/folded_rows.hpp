@@ -15,16 +15,16 @@ namespace kernels {
 
 namespace detail {
 
-/// How many rows run in lockstep.
-inline constexpr int rows_in_lockstep = 4;
+/// How many rows that are folded together run in lockstep.
+inline constexpr int folded_in_lockstep = 4;
 
 } // namespace detail
 
 /// Rows in lockstep wait for no sums of their own, and the folds of as many rows as a register has lanes take few more
 /// instructions than that of one. What rows have once is computed in the lanes of a register.
 template <class Group>
-class folded_rows : row_block<Group, broadcast::none, 1, false, detail::rows_in_lockstep> {
-    static constexpr int in_lockstep = detail::rows_in_lockstep;
+class folded_rows : row_block<Group, broadcast::none, 1, false, detail::folded_in_lockstep> {
+    static constexpr int in_lockstep = detail::folded_in_lockstep;
     static constexpr int rows_at_once = simd::width;
     static constexpr int turns = rows_at_once / in_lockstep;
 
@@ -34,6 +34,7 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::rows_in_
     using base::row_;
     using typename base::kept_lanes;
     using typename base::program;
+    using typename base::rows_in_lockstep;
     using lanes = row_lanes<Group, 1>;
     static constexpr row_traits traits{Group::steps(), plan};
     static constexpr thresholds::row_folds folds = [] {
@@ -87,7 +88,7 @@ public:
 
     /// Bytes of scratch for rows of this many columns.
     static constexpr std::size_t scratch_bytes(std::ptrdiff_t columns) {
-        return exists ? rows_at_once * base::scratch_bytes_of_a_row(columns) : 0;
+        return rows_at_once * base::scratch_bytes_of_a_row(columns);
     }
 
     /// How many rows of so many `run` takes.
@@ -133,7 +134,7 @@ private:
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         lanes::template compute_row_values<Phase, true>(lanes_, a_, i, rows_at_once);
-        rows_of_columns rows{a_};
+        rows_in_lockstep rows{a_};
         move_to_row<Group>(rows, i);
         step_registers<Group, 2 * turns> folded;
         simd::unroll<turns>([&](auto turn) CALQUE_INLINE_LAMBDA {
@@ -183,11 +184,6 @@ private:
         });
     }
 
-    /// The first of several rows.
-    struct rows_of_columns : arguments {
-        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
-    };
-
     /// Whether two columns are looked at for NaN together: of floats, which leave registers for both.
     template <int Phase>
     static constexpr bool folds_two = [] {
@@ -200,7 +196,7 @@ private:
     }();
 
     template <int Phase>
-    CALQUE_INLINE void fold_two_columns(step_registers<Group, in_lockstep>& totals, rows_of_columns const& rows,
+    CALQUE_INLINE void fold_two_columns(step_registers<Group, in_lockstep>& totals, rows_in_lockstep const& rows,
                                         std::ptrdiff_t j) {
         step_registers<Group, in_lockstep> first, second;
         base::template compute_block<Phase, false, kept_lanes::none>(first, totals, rows, j, 0);
@@ -214,29 +210,15 @@ private:
     }
 
     template <int Phase>
-    CALQUE_INLINE void run_columns(step_registers<Group, in_lockstep>& totals, rows_of_columns const& rows) {
-        std::ptrdiff_t const whole = columns_ & -simd::width;
+    CALQUE_INLINE void run_columns(step_registers<Group, in_lockstep>& totals, rows_in_lockstep const& rows) {
         std::ptrdiff_t j = 0;
         if constexpr (folds_two<Phase>) {
             CALQUE_ROLLED
-            for (; j + 2 * simd::width <= whole; j += 2 * simd::width) {
+            for (; j + 2 * simd::width <= columns_; j += 2 * simd::width) {
                 fold_two_columns<Phase>(totals, rows, j);
             }
         }
-        CALQUE_ROLLED
-        for (; j < whole; j += simd::width) {
-            base::template run_block<Phase, false>(totals, rows, j, 0);
-        }
-        if (whole < columns_) {
-            if constexpr (!plan.reduces[Phase]) {
-                if ((overlapping_phases_ >> Phase & 1) != 0) {
-                    base::template run_block<Phase, false>(totals, rows, columns_ - simd::width, 0);
-                    return;
-                }
-            }
-            base::template run_block<Phase, true, kept_lanes::first_of_groups>(totals, rows, whole,
-                                                                               static_cast<int>(columns_ - whole));
-        }
+        base::template run_in_lockstep<Phase>(totals, rows, j, (overlapping_phases_ >> Phase & 1) != 0);
     }
 
     arguments const a_; // a copy: stores could change the original, whose addresses would be read again for each block

@@ -158,16 +158,7 @@ private:
     /// Runs as many pieces as there are groups, a group of lanes of each at a time.
     template <int Phase, int U>
     CALQUE_INLINE void run_pieces(step_registers<Group, U>& totals, arguments const& first) {
-        pieces_in_lockstep const pieces{first};
-        std::ptrdiff_t j = 0;
-        CALQUE_ROLLED
-        for (; columns_ - j >= simd::width; j += simd::width) {
-            base::template run_block<Phase, false>(totals, pieces, j, 0);
-        }
-        if (j < columns_) {
-            int const left = static_cast<int>(columns_ - j);
-            base::template run_block<Phase, true, kept_lanes::first_of_groups>(totals, pieces, j, left);
-        }
+        base::template run_in_lockstep<Phase>(totals, pieces_in_lockstep{first}, 0, false);
     }
 
     /// Folds what blocks have folded into what single groups have.

@@ -5,6 +5,7 @@
 
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/past_caches.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_phase.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
@@ -184,6 +185,33 @@ protected:
         store_block<Phase, Masked>(column, row, j, n);
     }
 
+    /// The first of several rows, of which a block in lockstep has a group each.
+    struct rows_in_lockstep : arguments {
+        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
+    };
+
+    /// The columns from `j` on of what runs in lockstep, register by register. The last one is masked or, where
+    /// elements of it may be stored again (`may_overlap`), ends with the row.
+    template <int Phase, int U, class Rows>
+    CALQUE_INLINE void run_in_lockstep(step_registers<Group, U>& totals, Rows const& rows, std::ptrdiff_t j,
+                                       [[maybe_unused]] bool may_overlap) {
+        std::ptrdiff_t const whole = columns_ & -simd::width;
+        CALQUE_ROLLED
+        for (; j < whole; j += simd::width) {
+            run_block<Phase, false>(totals, rows, j, 0);
+        }
+        if (whole < columns_) {
+            if constexpr (!plan.reduces[Phase]) {
+                if (may_overlap) {
+                    run_block<Phase, false>(totals, rows, columns_ - simd::width, 0);
+                    return;
+                }
+            }
+            int const left = static_cast<int>(columns_ - whole);
+            run_block<Phase, true, kept_lanes::first_of_groups>(totals, rows, whole, left);
+        }
+    }
+
     /// The values of these columns, and what reductions take of them.
     template <int Phase, bool Masked, kept_lanes Kept, int U, class Row>
     CALQUE_INLINE void compute_block(step_registers<Group, U>& column, step_registers<Group, U>& accumulators,
@@ -194,10 +222,10 @@ protected:
             if constexpr (detail::is_reduction(s)) {
                 int const input = Group::steps()[step].inputs[0];
                 if constexpr (constexpr int counted = counted_step(Group::steps(), model); counted >= 0) {
-                    accumulate<model, Kept, Row>(
+                    accumulate<model, Kept>(
                         accumulators, column_input<counted>(column, row_, Group::steps()[input].inputs[0]), step, n);
                 } else {
-                    accumulate<model, Kept, Row>(accumulators, column_input<s.inputs[0]>(column, row_, input), step, n);
+                    accumulate<model, Kept>(accumulators, column_input<s.inputs[0]>(column, row_, input), step, n);
                 }
             } else if constexpr (plan.loads(model, Phase)) {
                 auto const* const from = scratch<model>(row, step) + j;
@@ -359,7 +387,7 @@ protected:
 
     // ---- reductions
 
-    template <int Model, kept_lanes Kept, class Row, class T, int U>
+    template <int Model, kept_lanes Kept, class T, int U>
     static CALQUE_INLINE void accumulate(step_registers<Group, U>& accumulators, simd::pack<T, U> x, int step, int n) {
         if constexpr (Kept == kept_lanes::none) {
             return;
@@ -379,7 +407,7 @@ protected:
         auto& total = accumulators.template at<Model>(step);
         if constexpr (counted_step(Group::steps(), Model) >= 0) {
             total = simd::count_into(x, total);
-        } else if constexpr (requires { Row::moves(step_v<Group, Model>); }) { // each row keeps its own NaN
+        } else if constexpr (RowsAtOnce > 1) { // each keeps its own NaN
             total = step_op<Group, Model>::combine(x, total);
         } else {
             total = combine_with_totals<step_op<Group, Model>>(x, total);

@@ -47,7 +47,7 @@ class row_kernel {
     static constexpr bool has_narrow =
         !are_folded && (is_known ? split_known.has_narrow() : may_be_short && !traits.is_one_walk && !are_too_few);
     static constexpr bool has_long = are_folded || (is_known ? split_known.has_long(rows_known) : !must_be_short);
-    static constexpr bool has_folded = are_folded || (folded::exists && !is_known && !is_static(columns_known) &&
+    static constexpr bool has_folded = are_folded || (folded::exists && !is_static(columns_known) &&
                                                       !(is_static(rows_known) && rows_known < simd::width));
 
     static constexpr row_split split(std::ptrdiff_t rows, std::ptrdiff_t columns) {

@@ -36,6 +36,7 @@ class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
     using base::columns_;
     using base::plan;
     using typename base::program;
+    using typename base::rows_in_lockstep;
     using group = detail::group_of_columns<Group>;
     using phase = row_phase<group, 0, false, false>;
 
@@ -104,39 +105,18 @@ private:
 
     /// A row, register by register. The last one ends with it, if it may overlap the one before.
     CALQUE_INLINE void run_row(arguments const& row, bool may_overlap) {
-        std::ptrdiff_t const whole = columns_ & -simd::width;
-        CALQUE_ROLLED
-        for (std::ptrdiff_t j = 0; j < whole; j += simd::width) {
-            run_columns<false>(row, j);
-        }
-        if (whole < columns_) {
-            if (may_overlap) {
-                run_columns<false>(row, columns_ - simd::width);
-            } else {
-                run_columns<true>(row, whole, static_cast<int>(columns_ - whole));
-            }
-        }
+        step_registers<group, 1> none; // there are no totals
+        base::template run_in_lockstep<0>(none, rows_in_lockstep{row}, 0, may_overlap);
     }
 
     /// Rows in lockstep. One loop has the last registers, too: a second one would take as long to compile.
     CALQUE_INLINE void run_rows(arguments const& row) {
+        step_registers<group, rows_at_once> none; // there are no totals
         std::ptrdiff_t const last = columns_ - simd::width;
         CALQUE_ROLLED
         for (std::ptrdiff_t j = 0; j < columns_; j += simd::width) {
-            run_columns<false>(row, std::min(j, last));
+            base::template run_block<0, false>(none, rows_in_lockstep{row}, std::min(j, last), 0);
         }
-    }
-
-    /// The first of several rows.
-    struct rows_in_lockstep : arguments {
-        static constexpr bool moves(graph::step const& leaf) { return leaf.varies_along_rows; }
-    };
-
-    /// A group of lanes of each row in lockstep, from column `j` on; `n` of them if masked.
-    template <bool Masked>
-    CALQUE_INLINE void run_columns(arguments const& row, std::ptrdiff_t j, int n = 0) {
-        step_registers<group, rows_at_once> none; // there are no totals
-        base::template run_block<0, Masked>(none, rows_in_lockstep{row}, j, n);
     }
 };
 
