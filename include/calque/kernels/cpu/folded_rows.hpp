@@ -38,16 +38,19 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::folded_i
     using lanes = row_lanes<Group, 1>;
     static constexpr row_traits traits{Group::steps(), plan};
     static constexpr thresholds::row_folds folds = [] {
-        if (!traits.is_one_walk) {
-            return traits.is_costly ? thresholds::folds_of_costly_walks : thresholds::folds_of_walks;
-        }
-        if (traits.is_wide) {
-            return thresholds::folds_of_wide_rows;
+        thresholds::folds_of_rows const& of =
+            simd::register_count == 32 ? thresholds::folds_of_32_registers : thresholds::folds_of_16_registers;
+        auto const& rows = traits.is_wide ? of.doubles : of.floats;
+        if (traits.is_one_walk) {
+            return traits.is_costly ? rows.costly : traits.reductions > 1 ? rows.several : rows.one;
         }
         if (traits.is_costly) {
-            return thresholds::folds_of_costly_rows;
+            return rows.costly_walks;
         }
-        return traits.reductions > 1 ? thresholds::several_folds_of_rows : thresholds::folds_of_rows;
+        if (traits.moved > thresholds::most_moved_by_folded_walks) {
+            return rows.moving_walks;
+        }
+        return traits.reductions > 1 ? rows.several_walks : rows.walks;
     }();
 
     /// Whether all that is reduced are floats, which can be combined in any order, and no columns are counted.
@@ -65,25 +68,22 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::folded_i
 public:
     using arguments = typename base::arguments;
 
-    /// Whether a group has such a kernel. (Doubles take all registers for sums of four rows.)
-    static constexpr bool exists = [] {
-        bool const suits = simd::register_count != 32 && traits.reductions > 0 && suits_steps() &&
-                           !row_phase<Group, 0, false, false>::always_masked;
-        if (traits.is_one_walk) {
-            return suits && (!traits.is_wide || (!traits.is_costly && traits.reductions == 1));
-        }
-        return suits && !traits.is_wide && (traits.is_costly || traits.moved <= thresholds::most_moved_by_folded_walks);
-    }();
+    /// Whether a group has such a kernel.
+    static constexpr bool exists = traits.reductions > 0 && folds.most_near_columns > 0 && suits_steps() &&
+                                   !row_phase<Group, 0, false, false>::always_masked;
 
     /// Whether rows are so short, and so many, that it gains.
     static constexpr bool suits(std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if (!exists || rows < rows_at_once) {
             return false;
         }
-        bool const are_near = rows * columns * traits.bytes <= folds.near_bytes;
-        bool const are_long =
-            columns >= folds.least_columns || (columns >= folds.least_long_columns && traits.are_long(columns, rows));
-        return are_long && columns <= (are_near ? folds.most_near_columns : folds.most_columns);
+        if (columns < folds.least_columns && !(columns >= folds.least_long_columns && traits.are_long(columns, rows))) {
+            return false;
+        }
+        if (rows * columns * traits.bytes > folds.near_bytes) {
+            return columns <= folds.most_columns;
+        }
+        return columns <= (columns % simd::width == 0 ? folds.most_whole_columns : folds.most_near_columns);
     }
 
     /// Bytes of scratch for rows of this many columns.
@@ -134,14 +134,16 @@ private:
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i) {
         lanes::template compute_row_values<Phase, true>(lanes_, a_, i, rows_at_once);
+        row_reciprocals<Group, 1> of_lanes;
+        of_lanes.template compute<Phase>(lanes_, true);
         rows_in_lockstep rows{a_};
         move_to_row<Group>(rows, i);
         step_registers<Group, 2 * turns> folded;
-        simd::unroll<turns>([&](auto turn) CALQUE_INLINE_LAMBDA {
+        auto const take_turn = [&](auto turn) CALQUE_INLINE_LAMBDA {
             step_registers<Group, in_lockstep> totals;
             program::template start_reductions<Phase>(totals);
             rows.scratch = a_.scratch + turn * in_lockstep * base::scratch_bytes_of_a_row(columns_);
-            spread_row_values<Phase>(turn * in_lockstep);
+            spread_row_values<Phase>(of_lanes, turn * in_lockstep);
             run_columns<Phase>(totals, rows);
             move_to_row<Group>(rows, in_lockstep);
             program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
@@ -149,7 +151,15 @@ private:
                 folded.template at<step>().r[2 * turn] = pairs.r[0];
                 folded.template at<step>().r[2 * turn + 1] = pairs.r[1];
             });
-        });
+        };
+        if constexpr (plan.cost[Phase] >= thresholds::costly_phase) { // less code, which the loop costs nothing
+            CALQUE_ROLLED
+            for (int turn = 0; turn < turns; ++turn) {
+                take_turn(turn);
+            }
+        } else {
+            simd::unroll<turns>(take_turn);
+        }
         program::template for_each_reduction<Phase>([&](auto step) CALQUE_INLINE_LAMBDA {
             constexpr int groups = turns * simd::groups_of_two_registers<step_element<Group, step>>;
             lanes_.template at<step>() =
@@ -172,16 +182,19 @@ private:
         return is_operand && !s.varies_along_columns && (s.varies_along_rows || plan.ready[i] > 0);
     });
 
-    /// Those of the rows from lane `first` on, to all lanes of a group each.
+    /// Those of the rows from lane `first` on, and their reciprocals, to all lanes of a group each.
     template <int Phase>
-    CALQUE_INLINE void spread_row_values(int first) {
+    CALQUE_INLINE void spread_row_values(row_reciprocals<Group, 1>& of_lanes, int first) {
+        auto const to_groups = [&]<class T>(simd::pack<T, 1> const& values) CALQUE_INLINE_LAMBDA {
+            T of_rows[simd::width];
+            values.store(of_rows);
+            return detail::load_element_of_rows<in_lockstep>(of_rows + first, 1);
+        };
         unroll_steps<0, row_operands<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = row_operands<Phase>.at[k];
-            using T = step_element<Group, step>;
-            T of_rows[simd::width];
-            lanes_.template at<step>().store(of_rows);
-            row_.template at<step>() = detail::load_element_of_rows<in_lockstep>(of_rows + first, 1);
+            row_.template at<step>() = to_groups(lanes_.template at<step>());
         });
+        base::reciprocals_.template spread<Phase>(of_lanes, to_groups);
     }
 
     /// Whether two columns are looked at for NaN together: of floats, which leave registers for both.

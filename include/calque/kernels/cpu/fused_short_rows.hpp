@@ -5,6 +5,7 @@
 #include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/row_lanes.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_reciprocals.hpp>
 #include <calque/kernels/cpu/row_tiles.hpp>
 #include <calque/kernels/cpu/row_variant.hpp>
 
@@ -26,6 +27,7 @@ class fused_short_rows {
     static constexpr int rows_at_once = Groups * simd::width;
     using lanes = row_lanes<Group, Groups>;
     using registers = typename lanes::registers;
+    using reciprocals = row_reciprocals<Group, Groups>;
     /// Whether a few groups take turns with each phase, so that none waits for what it computes once.
     static constexpr bool takes_turns = Groups > 1 && row_traits(Group::steps(), plan).gains_by_turns();
 
@@ -193,54 +195,11 @@ private:
     }
     // ---- one walk along the columns
 
-    /// The reciprocals of what a phase divides by in each column, unless these are few or some reciprocal does not
-    /// suit.
-    template <int Phase>
-    class reciprocals {
-        static constexpr auto divisions = list_steps<program::step_count>(
-            [](int i) { return program::works(i, Phase) && divides_by_uniform(Group::steps(), i); });
-
-    public:
-        static constexpr bool may_suit = divisions.size > 0 && simd::has_quotients_by_steps<float>;
-
-        CALQUE_INLINE reciprocals([[maybe_unused]] registers& row, std::ptrdiff_t columns)
-            : suit_(may_suit && columns >= thresholds::least_columns_of_reciprocals) {
-            if constexpr (may_suit) {
-                unroll_steps<0, divisions.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-                    constexpr int step = divisions.at[k];
-                    using V = simd::pack<step_element<Group, step>, Groups>;
-                    V reciprocal(0);
-                    if (suit_) {
-                        V const divisor = column_input<step_v<Group, step>.inputs[1]>(row, row);
-                        reciprocal = V(1) / divisor;
-                        suit_ = simd::all_divide_by_steps(divisor);
-                    }
-                    of_steps_.template at<step>() = reciprocal;
-                });
-            }
-        }
-
-        template <int Model, int U>
-        CALQUE_INLINE auto quotient(step_registers<Group, U>& column, registers& row, int step) {
-            if (!suit_) {
-                return apply_step<Model, lanes_are::rows>(column, row, step);
-            }
-            constexpr graph::step s = step_v<Group, Model>;
-            int const x = Group::steps()[step].inputs[0], divisor = Group::steps()[step].inputs[1];
-            return simd::quotients_by_steps(column_input<s.inputs[0]>(column, row, x),
-                                            column_input<s.inputs[1]>(row, row, divisor),
-                                            of_steps_.template at<Model>(step));
-        }
-
-    private:
-        registers of_steps_;
-        bool suit_;
-    };
-
     template <int Phase>
     CALQUE_INLINE void run_phase(std::ptrdiff_t i, int n) {
         lanes::template compute_row_values<Phase, true>(row_, a_, i, n);
-        [[maybe_unused]] reciprocals<Phase> of_rows(row_, columns_);
+        reciprocals of_rows;
+        of_rows.template compute<Phase>(row_, columns_ >= thresholds::least_columns_of_reciprocals);
         registers totals;
         std::ptrdiff_t j = 0;
         bool const runs_pairs = has_pairs<Phase> && columns_ >= least_columns_of_pairs;
@@ -278,7 +237,7 @@ private:
 
     /// Column `j`, or as many as `U` groups have from there on. Accumulators are in the slots of reductions.
     template <int Phase, int U>
-    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, [[maybe_unused]] reciprocals<Phase>& of_rows,
+    CALQUE_INLINE void run_columns(step_registers<Group, U>& totals, [[maybe_unused]] reciprocals& of_rows,
                                    std::ptrdiff_t j) {
         step_registers<Group, U> column;
         unroll_models<program::template work<Phase, (U > Groups)>>([&](auto model, int step) CALQUE_INLINE_LAMBDA {
@@ -297,7 +256,7 @@ private:
                 constexpr int of_one = simd::pack<T, Groups>::registers;
                 column.template at<model>(step) = V::generate(
                     [&](int r) CALQUE_INLINE_LAMBDA { return simd::pack<T, 1>(of_columns[r / of_one]).r[0]; });
-            } else if constexpr (reciprocals<Phase>::may_suit && divides_by_uniform(Group::steps(), model)) {
+            } else if constexpr (reciprocals::divides(model)) {
                 column.template at<model>(step) = of_rows.template quotient<model>(column, row_, step);
             } else {
                 column.template at<model>(step) = apply_step<model, lanes_are::rows>(column, row_, step);

@@ -9,6 +9,7 @@
 #include <calque/kernels/cpu/row_phase.hpp>
 #include <calque/kernels/cpu/row_places.hpp>
 #include <calque/kernels/cpu/row_program.hpp>
+#include <calque/kernels/cpu/row_reciprocals.hpp>
 #include <calque/kernels/cpu/spaced.hpp>
 
 #include <type_traits>
@@ -43,10 +44,15 @@ public:
 
 protected:
     using row_registers = step_registers<Group, RowsAtOnce>;
+    using reciprocals = row_reciprocals<Group, RowsAtOnce>;
 
+    /// An odd number of lines, so that rows of scratch do not crowd a few sets of the cache.
     static constexpr std::size_t row_bytes(std::ptrdiff_t columns) {
-        constexpr std::size_t widest = 4 * simd::width * sizeof(double); // a whole pack may be stored at the end
-        return (static_cast<std::size_t>(columns) * sizeof(double) + widest + 63) / 64 * 64;
+        constexpr std::size_t element =
+            has_wide_values(Group::steps(), Group::step_count) ? sizeof(double) : sizeof(float);
+        constexpr std::size_t groups_at_the_end = RowsAtOnce > 1 ? 1 : 4; // which may be stored whole
+        std::size_t const elements = static_cast<std::size_t>(columns) + groups_at_the_end * simd::width;
+        return ((elements * element + 63) / 64 | 1) * 64;
     }
 
     static constexpr std::size_t scratch_bytes_of_a_row(std::ptrdiff_t columns) {
@@ -264,8 +270,11 @@ protected:
                 using V = simd::pack<step_element<Group, model>, U>;
                 std::ptrdiff_t const first = row.indices[Group::steps()[step].index];
                 column.template at<model>(step) = generate_step<model, V>(first + j, row_, step);
+            } else if constexpr (RowsAtOnce > 1 && reciprocals::divides(model)) {
+                column.template at<model>(step) = reciprocals_.template quotient<model>(column, row_, step);
             } else {
-                column.template at<model>(step) = apply_step<model>(column, row_, step);
+                constexpr lanes_are lanes = RowsAtOnce > 1 ? lanes_are::rows : lanes_are::columns;
+                column.template at<model>(step) = apply_step<model, lanes>(column, row_, step);
             }
         });
     }
@@ -425,6 +434,7 @@ protected:
 
     std::ptrdiff_t const columns_;
     row_registers row_;
+    reciprocals reciprocals_; // of rows in lockstep
 };
 
 } // namespace kernels

@@ -716,7 +716,7 @@ inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows = 32;
 inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows_with_elements = 63;
 inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
 
-/// Rows that are folded together without AVX-512: `folded_rows`. Measured without, an AMD Zen 3, 256 rows of 6, 8, 12,
+/// Rows that are folded together: `folded_rows`. Measured without, an AMD Zen 3, 256 rows of 6, 8, 12,
 /// 17, 32, 65, 97, 127 columns: sums 1.5, 2.7, 1.6, 1.55, 1.65, 1.55, 1.3, 1.35, maxima 1.35, 2.2, 1.9, 1.7, 1.7, 1.3,
 /// 1.15, 1.1, norms 1.3, 2.1, 1.9, 1.85, 1.7, 1.8, 1.75, 1.65, of x y 1.5, 2.7, 1.4, 1.3, 1.35, 1.2, 1.05, 1.05; over
 /// 3 to 5 columns 0.65 to 1.1. Two or three reductions 1.3 to 2.7 from 16 columns on, 0.6 to 1.1 below. exp, tanh, log
@@ -733,19 +733,62 @@ inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
 /// columns 1.0 to 1.25, of 96 0.65 to 1.05, of 127 0.35 to 0.6; double over 17 to 32 columns 0.7 to 1.1, over 48 0.5
 /// to 0.95; several walks over 16 to 40 columns 0.9 to 2.2, over 64 0.65 to 1.1. softmax of 4096 rows of 64, 96, 127,
 /// 192 columns 1.25, 1.2, 1.0, 0.75.
+/// With AVX-512, an Intel Xeon, 256 rows: over 9, 16, 33, 64, 97, 128 columns sums 1.4, 2.9, 2.0, 2.1, 1.1, 1.8, maxima
+/// 1.15, 2.9, 2.8, 2.5, 1.7, 2.4, over 3 to 8 0.3 to 1.2; of rows that cross lines from 129 on 0.7 to 1.3, of 160 and
+/// 256 2.0 and 1.5. Maxima less minima over 17, 24, 31 to 256 columns 0.8, 1.1, 1.2 to 2.7, with sums 0.75, 0.75, 1.1
+/// to 2.2, exp over 24, 31, 33, 48, 65, 97, 256 0.9, 1.05, 0.95, 1.35, 1.15, 1.45, 1.1, tanh 0.9, 1.15,
+/// 0.9, 1.3, 1.05, 1.15, 1.0. x / sum over 9, 10, 11, 16, 33, 64, 97, 128, 256 1.05, 0.75, 1.1, 1.5, 1.6, 1.7,
+/// 0.85, 1.35, 1.15, layer norm over 17, 24, 31, 64, 129, 193, 256 0.75, 1.0, 2.1, 1.9, 1.25, 1.0, 1.25, walks of two
+/// arrays and a result over 9, 16, 33, 63, 65, 97 1.45, 2.1, 1.2, 1.0, 0.9, 0.7. softmax over 31, 33, 40, 48, 65, 97,
+/// 128, 192, 193, 255 1.05, 0.85, 1.0, 1.9, 1.05, 1.35, 1.35, 1.3, 1.0, 1.0, its
+/// gradient 1.05, 1.0, 1.05, 1.8, 1.25, 1.0, 1.15, 1.15, 0.85, 0.8. In double sums over 9, 16, 33, 63, 97,
+/// 129 1.35, 1.65, 1.1, 1.15, 1.1, 0.75, tanh 0.5 to 1.05, layer norm over 31, 64, 129, 256 1.95, 1.5, 1.15, 1.05,
+/// softmax over 24, 32, 64, 97, 160 0.9, 1.3, 1.2, 1.1, 1.05. 20,000 rows of 48, 65, 97, 128 columns:
+/// sums 1.05, 1.05, 1.0, 1.0, layer norm 1.2, 1.2, 1.1, 0.85, x / sum 0.95 (of 24 1.1), 0.85, 0.85, 0.85,
+/// softmax 1.4, 1.15, 0.95, 0.85.
 struct row_folds {
     std::ptrdiff_t least_columns;
     std::ptrdiff_t least_long_columns; // of those that would not have a lane each
     std::ptrdiff_t most_columns;
     std::ptrdiff_t most_near_columns; // where all rows have no more than `near_bytes`
+    std::ptrdiff_t most_whole_columns; // the same of rows that fill registers
     std::ptrdiff_t near_bytes;
 };
-inline constexpr row_folds folds_of_rows{6, 6, 64, 128, 512 * kibibytes};
-inline constexpr row_folds folds_of_wide_rows{8, 8, 32, 48, 512 * kibibytes};
-inline constexpr row_folds several_folds_of_rows{16, 16, 64, 128, 512 * kibibytes}; // of as many reductions
-inline constexpr row_folds folds_of_costly_rows{40, 40, 64, 128, 512 * kibibytes};
-inline constexpr row_folds folds_of_walks{16, 7, 40, 192, 3072 * kibibytes};
-inline constexpr row_folds folds_of_costly_walks{40, 24, 64, 192, 3072 * kibibytes};
+struct folds_of_type {
+    row_folds one;           // reduction in one walk
+    row_folds several;       // of little work, too
+    row_folds costly;        // in one walk
+    row_folds walks;         // of one reduction, which move few arrays
+    row_folds several_walks; // of several
+    row_folds moving_walks;
+    row_folds costly_walks;
+};
+struct folds_of_rows {
+    folds_of_type floats;
+    folds_of_type doubles;
+};
+inline constexpr folds_of_rows folds_of_16_registers{{{6, 6, 64, 128, 128, 512 * kibibytes},
+                                                      {16, 16, 64, 128, 128, 512 * kibibytes},
+                                                      {40, 40, 64, 128, 128, 512 * kibibytes},
+                                                      {16, 7, 40, 192, 192, 3072 * kibibytes},
+                                                      {16, 7, 40, 192, 192, 3072 * kibibytes},
+                                                      {},
+                                                      {40, 24, 64, 192, 192, 3072 * kibibytes}},
+                                                     {{8, 8, 32, 48, 48, 512 * kibibytes}, {}, {}, {}, {}, {}, {}}};
+inline constexpr folds_of_rows folds_of_32_registers{{{9, 9, 97, 128, 384, 1024 * kibibytes},
+                                                      {28, 16, 97, 384, 384, 1024 * kibibytes},
+                                                      {40, 31, 97, 256, 256, 1024 * kibibytes},
+                                                      {11, 11, 24, 96, 384, 1024 * kibibytes},
+                                                      {28, 14, 80, 160, 320, 1024 * kibibytes},
+                                                      {11, 11, 12, 64, 96, 1024 * kibibytes},
+                                                      {48, 31, 80, 128, 192, 1024 * kibibytes}},
+                                                     {{9, 9, 48, 128, 160, 1024 * kibibytes},
+                                                      {28, 16, 65, 256, 256, 1024 * kibibytes},
+                                                      {},
+                                                      {15, 15, 24, 96, 256, 1024 * kibibytes},
+                                                      {28, 14, 65, 160, 256, 1024 * kibibytes},
+                                                      {8, 8, 12, 15, 15, 1024 * kibibytes},
+                                                      {40, 24, 48, 97, 128, 1024 * kibibytes}}};
 inline constexpr int most_moved_by_folded_walks = 4; // of little work
 
 /// Operands of up to so many columns whose rows do not lie one behind the other are copied for elementwise work, if
