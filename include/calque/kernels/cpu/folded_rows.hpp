@@ -142,7 +142,8 @@ private:
         auto const take_turn = [&](auto turn) CALQUE_INLINE_LAMBDA {
             step_registers<Group, in_lockstep> totals;
             program::template start_reductions<Phase>(totals);
-            rows.scratch = a_.scratch + turn * in_lockstep * base::scratch_bytes_of_a_row(columns_);
+            rows.scratch =
+                a_.scratch + static_cast<std::size_t>(turn * in_lockstep) * base::scratch_bytes_of_a_row(columns_);
             spread_row_values<Phase>(of_lanes, turn * in_lockstep);
             run_columns<Phase>(totals, rows);
             move_to_row<Group>(rows, in_lockstep);
