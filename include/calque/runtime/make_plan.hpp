@@ -184,9 +184,9 @@ private:
         }
         extent_t const columns = run_size(space, first_column, axes.end);
         extent_t const rows = run_size(space, 0, first_column);
-        extent_t const copies = simd::register_count != 32 ? 2 : 1; // as much is read of other rows with gaps
-        extent_t const words = copies * columns * words_of(in_.g[v.node].type);
-        return rows == 1 || x.reduced_axes != 0 || !exceed_copies(x, rows, columns, words);
+        extent_t const words = words_of(in_.g[v.node].type);
+        extent_t const copied = 2 * columns * words; // as much is read of other rows with gaps
+        return rows == 1 || x.reduced_axes != 0 || !exceed_copies(x, rows, columns, copied, words);
     }
 
     // ---- values amid zeros: a kernel leaves room around what it makes, of which those who place that into zeros get
@@ -698,6 +698,7 @@ private:
         extent_t const columns = run_size(space, axes.first_column, axes.end);
         extent_t const rows = run_size(space, 0, axes.first_column);
         extent_t copied = 0; // words a row
+        extent_t widest = 1; // words of an element
         bool are_joined = false;
         for (int i = 0; i < steps.size(); ++i) {
             bool const is_one_row = is_unit_run(steps[i], space, 0, axes.first_column, 0);
@@ -706,6 +707,7 @@ private:
                 copied += thresholds::columns_of_an_element_a_row * words;
             } else if (has_gaps(steps[i], space, axes, varies[i])) {
                 copied += columns * words;
+                widest = std::max(widest, words);
             }
             are_joined |= varies[i] == is_one_row;
         }
@@ -715,11 +717,14 @@ private:
                 return false; // rows are not one in any case
             }
         }
-        return !(are_joined && rows < thresholds::least_rows_copied_to_join) && exceed_copies(x, rows, columns, copied);
+        return !(are_joined && rows < thresholds::least_rows_copied_to_join) &&
+               exceed_copies(x, rows, columns, copied, widest > 1 ? widest : x.leaf_count);
     }
 
     /// Whether rows cost elementwise work more by themselves than copies of so many words each, which make them one.
-    constexpr bool exceed_copies(graph::group const& x, extent_t rows, extent_t columns, extent_t copied) const {
+    /// `masked`: the registers that rows of less than a group load with masks.
+    constexpr bool exceed_copies(graph::group const& x, extent_t rows, extent_t columns, extent_t copied,
+                                 extent_t masked) const {
         namespace thresholds = kernels::thresholds;
         if (columns > thresholds::most_columns_of_copied_rows || copied == 0) {
             return false;
@@ -728,9 +733,13 @@ private:
         extent_t const idle_lanes = -columns & (simd::width - 1);
         extent_t of_a_row = work * idle_lanes / simd::width;
         extent_t percent = thresholds::percent_of_a_copied_word;
-        if (simd::register_count != 32) { // `kernels::separate_rows`
-            of_a_row += columns < simd::width ? thresholds::instructions_of_a_masked_row : 0;
-            percent = thresholds::percent_of_a_word_of_separate_rows;
+        bool const has_masks = simd::register_count == 32;
+        bool const is_light = work + x.leaf_count <= thresholds::light_phase_of_32_registers;
+        if (!has_masks || is_light || columns >= simd::width) { // `kernels::separate_rows`
+            extent_t const of_masks = has_masks ? masked * thresholds::instructions_of_a_masked_register
+                                                : thresholds::instructions_of_a_masked_row;
+            of_a_row += columns < simd::width ? of_masks : 0;
+            percent = has_masks ? percent : thresholds::percent_of_a_word_of_separate_rows;
         } else if (!uses_divider(x)) {
             of_a_row += work / thresholds::groups_of_the_end_of_a_row;
             of_a_row += idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;

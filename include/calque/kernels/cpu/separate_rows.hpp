@@ -42,24 +42,28 @@ class separate_rows : detail::block_of_rows<Group, MayBroadcast> {
 
     static constexpr bool is_light = phase::is_light;
     static constexpr int rows_at_once = is_light ? 1 : phase::groups;
+    static constexpr bool has_32_registers = simd::register_count == 32;
+    static constexpr thresholds::separate_rows const& most =
+        has_32_registers ? thresholds::most_separate_rows_of_32_registers : thresholds::most_separate_rows;
 
 public:
     using arguments = typename base::arguments;
 
     /// Whether a group has such a kernel.
-    static constexpr bool exists = simd::register_count != 32 && plan.count == 1 && !phase::always_masked &&
-                                   program::row_results.size == 0 &&
+    static constexpr bool exists = plan.count == 1 && !phase::always_masked && program::row_results.size == 0 &&
                                    has_same_work_for_columns<Group>(Group::step_count, true);
 
     /// Whether rows are short, and such that the kernel can run them.
     static CALQUE_INLINE bool suits(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         if constexpr (is_light) {
             bool const have_elements = a.broadcast_leaves != 0 || find_elements_a_row<Group>() != 0;
-            return rows > 1 && columns <= (have_elements ? thresholds::most_columns_of_light_separate_rows_with_elements
-                                                         : thresholds::most_columns_of_light_separate_rows);
+            constexpr bool is_wide = has_wide_values(Group::steps(), Group::step_count);
+            constexpr std::ptrdiff_t with_elements =
+                is_wide ? most.wide_columns_with_elements : most.light_columns_with_elements;
+            return rows > 1 && columns <= (have_elements ? with_elements : most.light_columns);
         } else {
-            return rows >= rows_at_once && columns >= simd::width &&
-                   columns <= thresholds::most_columns_of_separate_rows && !base::template rewrites<0>(a);
+            return rows >= rows_at_once && columns >= simd::width && columns <= most.columns &&
+                   !base::template rewrites<0>(a);
         }
     }
 
@@ -84,7 +88,8 @@ public:
         separate_rows kernel(columns);
         kernel.base::template compute_row_values<0, false>(row);
         if constexpr (is_light) {
-            bool const may_overlap = columns >= simd::width && !base::template rewrites<0>(row);
+            // Masks of AVX-512 cost less than what is stored twice.
+            bool const may_overlap = !has_32_registers && columns >= simd::width && !base::template rewrites<0>(row);
             for (std::ptrdiff_t i = 0; i < rows; ++i) {
                 kernel.run_row(row, may_overlap);
                 move_to_row<Group>(row, 1);

@@ -705,16 +705,25 @@ inline constexpr std::ptrdiff_t short_rows_at_once = 512;
 inline constexpr int groups_of_a_register_program = 4;
 inline constexpr int work_of_a_register_program = 1000;
 
-/// Without AVX-512 elementwise work runs rows of up to so many columns as they lie, if they are not joined:
-/// `separate_rows`. Measured without, an AMD Zen 3, 256 rows with gaps, of a result without: x*y+x-0.5y over 7, 9, 16,
+/// Elementwise work runs rows of up to so many columns as they lie, if they are not joined: `separate_rows`. Measured
+/// without, an AMD Zen 3, 256 rows with gaps, of a result without: x*y+x-0.5y over 7, 9, 16,
 /// 31 columns 1.6, 1.8, 1.75, 1.45 (33 to 129 0.8 to 1.05), in double 1.05 to 1.25; with a column beside, x+k, 2 over
 /// 8 and 16, 1.0 to 1.4 over 33; tanh(x) over 8, 16, 24, 31, 47, 65, 129, 257 columns 2.6, 1.45, 1.9, 1.65, 1.4,
 /// 1.2, 1.1, 0.95, in double 1.0 to 1.1. Of 16 to 64 rows without gaps, too few to join: x+k 1.0 to 1.8, x*w+w 1.0 to
 /// 1.6; exp(x-k) over 16 to 129 columns 1.1 to 1.4, in double 1.2 to 1.5. With an element a row light work gains
 /// longer: x+k over 47 and 63 columns 1.1 to 1.35 without, x*y+x-0.5y 0.75 to 1.05.
-inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows = 32;
-inline constexpr std::ptrdiff_t most_columns_of_light_separate_rows_with_elements = 63;
-inline constexpr std::ptrdiff_t most_columns_of_separate_rows = 144;
+/// With AVX-512, an Intel Xeon: clip(x) over 9, 16, 17, 31, 48, 64 columns 1.4, 1.7, 1.05 to 1.6, 1.05 to 1.25, 1.0,
+/// 0.9 to 1.0, polynomials 1.4 to 2 (4 to rows with gaps) up to 40, tanh(x) over 16, 17, 31, 48, 65, 129, 256 1.4
+/// to 2.3, 1.0, 1.15 to 1.4, 1.2 to 1.6, 1.1, 1.15, 1.0, in double 1.5, 1.0, 1.4, 1.1, 1.0, x*y+x-0.5y 0.85 to 1.05;
+/// x+k of 40 rows over 16 to 40 columns 0.75 to 1.0, in double 1.1 to 1.35.
+struct separate_rows {
+    std::ptrdiff_t light_columns;
+    std::ptrdiff_t light_columns_with_elements; // a row
+    std::ptrdiff_t wide_columns_with_elements;
+    std::ptrdiff_t columns;
+};
+inline constexpr separate_rows most_separate_rows{32, 63, 63, 144};
+inline constexpr separate_rows most_separate_rows_of_32_registers{48, 0, 48, 256};
 
 /// Rows that are folded together: `folded_rows`. Measured without, an AMD Zen 3, 256 rows of 6, 8, 12,
 /// 17, 32, 65, 97, 127 columns: sums 1.5, 2.7, 1.6, 1.55, 1.65, 1.55, 1.3, 1.35, maxima 1.35, 2.2, 1.9, 1.7, 1.7, 1.3,
@@ -808,9 +817,13 @@ inline constexpr std::ptrdiff_t instructions_of_copies = 300;
 
 /// The same of rows that run as they lie: beside idle lanes there is nothing but the masks of rows that do not fill a
 /// register. Measured as they lie, an AMD Zen 3, of what copies take, 256 rows: tanh(x) over 9, 10, 12, 17, 25, 33
-/// columns 1.5, 1.4, 1.0, 1.1, 1.0, 0.95, in double over 9, 12, 17 1.0, 1.2, 1.15; of a result with gaps, too, 1.1, 1.0,
-/// 0.85, 0.95, 0.85, 0.75. x+w over 5 and 7 columns 2.0 and 1.6, x*y+x-0.5y 1.8 and 1.2.
+/// columns 1.5, 1.4, 1.0, 1.1, 1.0, 0.95, in double over 9, 12, 17 1.0, 1.2, 1.15; of a result with gaps,
+/// too, 1.1, 1.0, 0.85, 0.95, 0.85, 0.75. x+w over 5 and 7 columns 2.0 and 1.6, x*y+x-0.5y 1.8 and 1.2. With AVX-512,
+/// an Intel Xeon, masks cost no more than an instruction a register and its wait: x*w+w over 5 to 8 columns 1.7, in
+/// double 1.9, 1.65, 1.1, 0.75, x*y+x-0.5y over 5, 7, 9, 12 1.25, 1.0, 0.8, 0.75, in double 0.6, 0.6, 0.4, 0.6, clip(x)
+/// over 5, 8, 9 1.05, 1.1, 0.9, in double over 6, 8, 9 1.4, 1.4, 0.55; to rows with gaps 0.3 to 0.65.
 inline constexpr std::ptrdiff_t instructions_of_a_masked_row = 20;
+inline constexpr std::ptrdiff_t instructions_of_a_masked_register = 5; // with AVX-512
 inline constexpr std::ptrdiff_t percent_of_a_word_of_separate_rows = 55;
 
 /// Arrays of so many elements are written in turn at multiples of a register, to which some elements are written twice.
