@@ -570,7 +570,7 @@ private:
         pieces_choice const choice = in_.choose_pieces(k, pieces, columns);
         extent_t const of_a_piece = kernels::thresholds::words_of_a_piece +
                                     kernels::thresholds::words_of_an_instruction * instructions_of_a_group(x);
-        bool const gain = choice.are_in_lockstep && columns >= simd::width
+        bool const gain = choice.are_in_lockstep
                               ? words != 0
                               : words * (columns - kernels::thresholds::columns_of_a_piece) >= of_a_piece;
         if (pieces == 1 || !gain || choice.scratch_bytes < 0) {

@@ -63,10 +63,13 @@ class fused_pieces : row_block<Group, MayBroadcast ? broadcast::rows : broadcast
 public:
     using arguments = typename base::arguments;
 
-    /// Whether pieces of so many columns run several at a time, in some walk along them.
+    /// Whether pieces of so many columns gain by running several at a time, in some walk along them.
     static constexpr bool are_in_lockstep(std::ptrdiff_t columns) {
+        constexpr std::ptrdiff_t least = simd::register_count != 32 ? simd::width
+                                         : plan.count == 1          ? thresholds::least_columns_of_masked_pieces
+                                                           : thresholds::least_columns_of_masked_pieces_in_walks;
         return [&]<int... Phase>(std::integer_sequence<int, Phase...>) {
-            return columns <= most_columns_in_lockstep && (has_lockstep<Phase> || ...);
+            return columns >= least && columns <= most_columns_in_lockstep && (has_lockstep<Phase> || ...);
         }(typename program::phases{});
     }
 
@@ -134,15 +137,15 @@ private:
         base::template finish_reductions<Phase>(narrow);
     }
 
-    static constexpr std::ptrdiff_t most_columns_in_lockstep = has_wide_values(Group::steps(), Group::step_count)
-                                                                   ? thresholds::most_columns_of_wide_pieces_in_lockstep
-                                                                   : thresholds::most_columns_of_pieces_in_lockstep;
+    static constexpr std::ptrdiff_t most_columns_in_lockstep =
+        has_wide_values(Group::steps(), Group::step_count) && simd::register_count != 32
+            ? thresholds::most_columns_of_wide_pieces_in_lockstep
+            : thresholds::most_columns_of_pieces_in_lockstep;
 
     /// Whether a phase runs short pieces several at a time: light work that stores nothing.
     template <int Phase>
     static constexpr bool has_lockstep = [] {
-        bool may = simd::register_count != 32 && phase<Phase>::is_light && phase<Phase>::groups > 1 &&
-                   program::template stores<Phase>.size == 0;
+        bool may = phase<Phase>::is_light && phase<Phase>::groups > 1 && program::template stores<Phase>.size == 0;
         auto const& work = program::template work<Phase>;
         for (int w = 0; w < work.size; ++w) {
             may = may && Group::steps()[work.at[w]].index < 0 && !plan.loads(work.at[w], Phase);

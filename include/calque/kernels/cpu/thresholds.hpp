@@ -201,12 +201,17 @@ inline constexpr int steps_with_kernel_of_broadcasts = steps_with_unmasked_loop;
 /// y) or square(tanh(x + b) - y) takes 1.0 to 1.03 of what it takes to compile without.
 inline constexpr int steps_with_kernel_of_pieces = steps_with_unmasked_loop;
 
-/// Without AVX-512 light work runs pieces of so many columns several at a time, and as they lie from a register on.
-/// Measured one by one, or copied up to 30 columns, an AMD Zen 3, 256 pieces: sums over 8, 16, 24, 31, 33, 47, 65, 127
-/// columns 2, 2.9, 3.4, 4.5, 2.2, 2.1, 1.6, 1.7, maxima 1.7, 2.5, 2.5, 3.1, 1.9, 1.7, 1.6, 1.5, sums of x y 2.7, 2.6,
-/// 1.8, 1.7, 1.5, 1.4, 1.2, 1.0 (257 0.75); in double 2.7, 2.7, 1.3, 1.3, 0.95, 0.95, 0.9, 0.95.
+/// Light work runs pieces of so many columns several at a time, and as they lie from a register on, with AVX-512
+/// sooner. Measured one by one, or copied up to 30 columns, an AMD Zen 3, 256 pieces: sums over 8, 16, 24, 31, 33, 47,
+/// 65, 127 columns 2, 2.9, 3.4, 4.5, 2.2, 2.1, 1.6, 1.7, maxima 1.7, 2.5, 2.5, 3.1, 1.9, 1.7, 1.6, 1.5, sums of x
+/// y 2.7, 2.6, 1.8, 1.7, 1.5, 1.4, 1.2, 1.0 (257 0.75); in double 2.7, 2.7, 1.3, 1.3, 0.95, 0.95, 0.9, 0.95. With
+/// AVX-512, an Intel Xeon, over 5, 9, 16, 31, 33, 48, 65, 128 columns: sums 1.5, 1.9, 2.3, 2.6, 2.7, 1.45, 1.45, 1.3,
+/// sums of x y 1.35, 2.1, 2.7, 1.7, 1.7, 1.15, 1.0, 1.15, variances 0.75, 0.95, 1.4, 1.9, 2.3, 1.35, 1.65, 0.95 (in
+/// double over 9 1.55); in double sums 1.25, 2.8, 4.2, 1.75, 1.8, 1.15, 1.05, 1.25 (200 columns 1.0).
 inline constexpr std::ptrdiff_t most_columns_of_pieces_in_lockstep = 128;
-inline constexpr std::ptrdiff_t most_columns_of_wide_pieces_in_lockstep = 32; // of elements of 8 bytes
+inline constexpr std::ptrdiff_t most_columns_of_wide_pieces_in_lockstep = 32; // of elements of 8 bytes, without AVX-512
+inline constexpr std::ptrdiff_t least_columns_of_masked_pieces = 5;           // with AVX-512
+inline constexpr std::ptrdiff_t least_columns_of_masked_pieces_in_walks = 9;
 
 /// Others are reduced piece by piece if what would be copied of a piece, in words of 4 bytes and without so many columns,
 /// are more words than a piece costs: so many, and for each instruction of a group of lanes some, for idle lanes and as
