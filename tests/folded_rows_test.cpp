@@ -42,6 +42,11 @@ inline constexpr auto moments = [](auto x) {
 inline constexpr auto partition = [](auto x) { return log(calque::sum<1>(exp(x))); };
 inline constexpr auto largest_place = [](auto x) { return calque::argmax<1>(x); };
 
+inline constexpr auto positive = [](auto x) { return calque::sum<1>(x > 0.5); };
+inline constexpr auto some_positive = [](auto x) {
+    return std::tuple{calque::any<1>(x > 0.9), calque::all<1>(x < 0.9)};
+};
+
 inline constexpr auto parts = [](auto x) { return x / calque::sum<1>(abs(x), calque::keepdims); };
 inline constexpr auto below_largest = [](auto x) { return x - calque::max<1>(x, calque::keepdims); };
 inline constexpr auto spread = [](auto x) { return calque::var<1>(x); };
@@ -164,6 +169,28 @@ TEST_CASE_TEMPLATE("quotients by what rows have once are rounded correctly, what
                 }
             }
             check_fused(parts, equal_bits, x);
+        }
+    }
+}
+
+TEST_CASE("integers and bools") {
+    for (std::size_t const n : {7u, 9u, 16u, 17u, 33u, 64u, 100u}) {
+        for (std::size_t const m : {16u, 19u, 41u}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            auto const words = noise<std::int32_t, 2>({m, n}, 1);
+            auto const longs = noise<std::int64_t, 2>({m, n}, 2);
+            auto const x = noise<float, 2>({m, n}, 3);
+            check_fused(sum_of_rows, equal_bits, words);
+            check_fused(largest, equal_bits, words);
+            check_fused(smallest, equal_bits, words);
+            check_fused(range_of_rows, equal_bits, words);
+            check_fused(sum_of_rows, equal_bits, longs);
+            check_fused(largest, equal_bits, longs);
+            check_fused(below_largest, equal_bits, longs);
+            check_fused(positive, equal_bits, x);
+            check_fused(some_positive, equal_bits, x);
+            check_fused(largest_place, equal_bits, noise<double, 2>({m, n}, 4));
         }
     }
 }

@@ -53,12 +53,16 @@ class folded_rows : row_block<Group, broadcast::none, 1, false, detail::folded_i
         return traits.reductions > 1 ? rows.several_walks : rows.walks;
     }();
 
-    /// Whether all that is reduced are floats, which can be combined in any order, and no columns are counted.
+    /// Whether all that is reduced can be combined in any order, and no columns are counted. Integers of 8 bytes take
+    /// all of 16 registers, and what looks for the place of a double in its row may stop there if it runs by itself.
     static constexpr bool suits_steps() {
+        constexpr bool may_be_integers = simd::register_count == 32 && (traits.is_one_walk || !traits.is_wide);
         bool suits = true;
         for (int i = 0; i < Group::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
-            bool const has_fold = is_full_float(s.type) && s.op != graph::code_of<graph::ops::first_index>;
+            bool const is_integer = may_be_integers && (s.type == dtype::int32 || s.type == dtype::int64);
+            bool const has_fold =
+                (is_full_float(s.type) || is_integer) && s.op != graph::code_of<graph::ops::first_index>;
             suits &= s.index < 0 && s.op != graph::code_of<graph::ops::matmul>;
             suits &= !detail::is_reduction(s) || has_fold;
         }
@@ -204,7 +208,8 @@ private:
         auto const& reductions = program::template reductions<Phase>;
         bool folds = reductions.size > 0 && !traits.is_wide && program::template stores<Phase>.size == 0;
         for (int k = 0; k < reductions.size; ++k) {
-            folds &= detail::is_extreme(Group::steps()[reductions.at[k]]);
+            graph::step const& s = Group::steps()[reductions.at[k]];
+            folds &= detail::is_extreme(s) && is_full_float(s.type);
         }
         return folds;
     }();

@@ -639,6 +639,15 @@ private:
     template <int Phase, int Condition>
     CALQUE_INLINE std::ptrdiff_t find_column(arguments const& row) {
         constexpr int U = phase<Phase>::groups;
+        if constexpr (finds_in_short_rows<Phase>) {
+            if (columns_ <= simd::width) {
+                return find_in_short_row<Phase, Condition, 1>(row);
+            } else if (columns_ <= 2 * simd::width) {
+                return find_in_short_row<Phase, Condition, 2>(row);
+            } else if (program::groups_are_registers && columns_ <= 4 * simd::width) {
+                return find_in_short_row<Phase, Condition, 4>(row);
+            }
+        }
         std::ptrdiff_t j = 0;
         std::ptrdiff_t found = -1;
         if constexpr (phase<Phase>::always_masked) {
@@ -676,6 +685,20 @@ private:
             }
         }
         return -1;
+    }
+
+    /// Whether a search looks at all columns of a row of few groups: masks say which, and cost little. (Behind an
+    /// extreme it gains little, and longer rows lose.)
+    template <int Phase>
+    static constexpr bool finds_in_short_rows =
+        simd::register_count == 32 && phase<Phase>::is_light && !phase<Phase>::always_masked && !is_spaced &&
+        !search_of<Phase>.looks_for_extreme();
+
+    /// The same among the columns of one block, without a branch that no processor foresees.
+    template <int Phase, int Condition, int U>
+    CALQUE_INLINE std::ptrdiff_t find_in_short_row(arguments const& row) {
+        auto const sought = compute_sought<Phase, Condition, true, U>(row, 0, static_cast<int>(columns_));
+        return std::min<std::ptrdiff_t>(simd::first_set(sought), columns_); // maybe a lane behind the columns
     }
 
     template <int Condition, int U>

@@ -39,6 +39,7 @@ struct row_traits {
     bool is_costly = false;    // more work than the processor looks ahead of, from one row into the next
     bool takes_turns = false;  // see `phase_plan`
     bool is_wide = false;      // elements of which a register holds half a group
+    bool is_search = false;    // one walk that looks for a column
     int reductions = 0;        // of a row
     extent_t once_a_row = 0;   // what a row costs whatever its columns, as the columns that would cost as much
     int moved = 0;             // arrays that tiles take or give, twice, and those kept for a later walk
@@ -73,6 +74,7 @@ struct row_traits {
             cost += !is_reduction && !s.varies_along_columns && varies_by_row ? graph::info(s.op).cost : 0;
         }
         once_a_row += cost / thresholds::instructions_of_a_column;
+        is_search = is_one_walk && find_search(steps, plan, 0).is_search();
         if (!is_one_walk && moved > 0) {
             for (int phase = 0; phase < plan.count; ++phase) {
                 bool const searches = find_search(steps, plan, phase).is_search();
@@ -156,8 +158,8 @@ private:
             return std::clamp<extent_t>(work / std::max(moved, 1), least, costly.longest_rows);
         }
         // Of a wide group AVX-512 reads the second register in part for nothing; AVX2's masks cost too much. Tiles of
-        // two arrays take twice as long, a fold does not.
-        bool const is_half = moved > 2 || (is_wide && simd::register_count == 32);
+        // two arrays take twice as long, a fold does not. A search folds nothing.
+        bool const is_half = moved > 2 || ((is_wide || is_search) && simd::register_count == 32);
         extent_t const of_a_fold = is_half ? least / 2 + 1 : least;
         return std::clamp<extent_t>(reductions * of_a_fold, of_a_fold, thresholds::longest_rows);
     }
