@@ -3,6 +3,7 @@
 #pragma once
 
 #include <calque/kernels/cpu/matmul_pack.hpp>
+#include <calque/kernels/cpu/matmul_short_dots.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 
 #include <algorithm>
@@ -146,6 +147,15 @@ void multiply_rows_of(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix
 template <class T>
 void multiply_rows(std::ptrdiff_t rows, std::ptrdiff_t depth, T const* matrix, std::ptrdiff_t row_stride, T const* x,
                    T* y) {
+    constexpr thresholds::folded_depths const& most =
+        simd::register_count == 32 ? thresholds::most_depths_of_32_registers : thresholds::most_depths_of_16_registers;
+    constexpr std::ptrdiff_t most_folded = sizeof(T) == sizeof(double) ? most.of_doubles : most.of_floats;
+    if constexpr (most_folded > 0) {
+        if (depth <= most_folded) {
+            multiply_short_rows(rows, depth, matrix, row_stride, x, y);
+            return;
+        }
+    }
     if constexpr (simd::register_count == 32) {
         multiply_rows_of<4, 4>(rows, depth, matrix, row_stride, x, y);
     } else if (depth < thresholds::least_depth_of_four_sums) {

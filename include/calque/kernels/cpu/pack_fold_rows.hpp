@@ -4,6 +4,9 @@
 
 #include <calque/kernels/cpu/pack_reduce.hpp>
 
+#include <bit>
+#include <type_traits>
+
 namespace calque {
 inline namespace v0 {
 namespace simd {
@@ -67,6 +70,27 @@ CALQUE_INLINE pack<T, 1> fold_rows(pack<T, U> const& x, F f) {
     } else {
         return fold_rows<2 * Rows>(detail::fold_pairs_of_rows<Rows>(x, f), f);
     }
+}
+
+/// One row by itself, in the order in which `fold_four_rows` and `fold_rows` fold several.
+template <class T, class F>
+CALQUE_INLINE T fold_row(pack<T, 1> const& x, F f) {
+    constexpr int chunk = static_cast<int>(16 / sizeof(T));
+    reg<T> all = x.r[0];
+    if constexpr (pack<T, 1>::registers == 2) {
+        all = f(all, x.r[1]);
+    }
+    auto const fold = [&](auto distance) CALQUE_INLINE_LAMBDA {
+        indices<lanes<T>>([&](auto... lane) CALQUE_INLINE_LAMBDA {
+            all = f(all, shuffle<(lane ^ decltype(distance)::value)...>(all, all));
+        });
+    };
+    unroll<std::bit_width(static_cast<unsigned>(chunk)) - 1>(
+        [&](auto k) CALQUE_INLINE_LAMBDA { fold(std::integral_constant<int, (chunk >> (k + 1))>{}); });
+    constexpr int chunks = lanes<T> / chunk;
+    unroll<std::bit_width(static_cast<unsigned>(chunks)) - 1>(
+        [&](auto k) CALQUE_INLINE_LAMBDA { fold(std::integral_constant<int, chunk*(chunks >> (k + 1))>{}); });
+    return all[0];
 }
 
 } // namespace simd
