@@ -133,8 +133,11 @@ private:
                    : join_limits{thresholds::least_rows_of_joined_folds, thresholds::most_columns_of_joined_folds};
     static constexpr bool may_be_joined = !Broadcasts && joined_rows<Group>::may_join(reduction, limits, false);
 
-    static constexpr join_limits flat_limits{thresholds::least_rows_of_flat_folds,
-                                             thresholds::most_columns_of_flat_folds};
+    static constexpr thresholds::flat_folds const& most_flat =
+        simd::waits_for_lines_that_are_crossed ? thresholds::most_flat_folds_across_lines : thresholds::most_flat_folds;
+    static constexpr std::ptrdiff_t most_flat_columns = sizeof(T) > sizeof(float) ? most_flat.wide_columns
+                                                                                  : most_flat.columns;
+    static constexpr join_limits flat_limits{thresholds::least_rows_of_flat_folds, most_flat_columns};
     /// Whether rows may be seen as one row of aligned registers: little work on matrices, and on rows that all have.
     static constexpr bool may_be_flat = is_light() && matrices.size > 0 && counted_or_once_a_row.size == 0 &&
                                         flat_limits.may_suit(Group::rows, Group::columns);
@@ -148,16 +151,16 @@ private:
         keeps_nan<Op, T> && !folds_two<groups_in_registers> ? groups_in_registers / 2 : groups_in_registers;
     static constexpr int least_flat_groups = (most_flat_groups + 1) / 2;
 
-    /// The most elements of rows that L1 has, as if none were narrower than 4 bytes: a round's totals have to fit, too.
+    /// The most elements of rows that a cache has, as if none were narrower than 4 bytes: a round's totals have to fit,
+    /// too.
     static constexpr std::ptrdiff_t most_flat_elements = [] {
         std::size_t bytes = 0;
         for (int k = 0; k < matrices.size; ++k) {
             bytes += std::max<std::size_t>(size_of(Group::steps()[matrices.at[k]].type), 4);
         }
-        return matrices.size == 0 ? 0 : thresholds::most_bytes_of_flat_folds / static_cast<std::ptrdiff_t>(bytes);
+        std::ptrdiff_t const of_rounds = thresholds::most_rounds_of_flat_folds * most_flat_columns * simd::width / 2;
+        return matrices.size == 0 ? 0 : std::min(most_flat.bytes / static_cast<std::ptrdiff_t>(bytes), of_rounds);
     }();
-    static_assert(2 * thresholds::most_bytes_of_flat_folds / 4 <=
-                  thresholds::most_rounds_of_flat_folds * thresholds::most_columns_of_flat_folds * simd::width);
 
     /// Room for the rows that all have, each with what stands before the first group and is behind the last line.
     static constexpr std::ptrdiff_t bytes_around_repeated_row = 256;
@@ -166,7 +169,7 @@ private:
                                : thresholds::most_repeated_groups_of_flat_folds * simd::width * 8 +
                                      rows_for_all.size * bytes_around_repeated_row;
 
-    /// Whether rows are seen so: they have no gaps, are in L1, and gain from it.
+    /// Whether rows are seen so: they have no gaps, are in a cache near by, and gain from it.
     static CALQUE_INLINE bool are_flat(arguments const& a, std::ptrdiff_t rows, std::ptrdiff_t columns) {
         std::ptrdiff_t const elements = rows * columns;
         bool may = flat_limits.suit(rows, columns) && elements >= thresholds::least_elements_of_flat_folds &&
@@ -384,7 +387,7 @@ private:
         flat_rows const flat(rows, columns, simd::count_unaligned(begin), most_flat_groups);
         std::ptrdiff_t const size = flat.groups * simd::width;
         // Before the totals of the first group stand those of the last one, which has what comes before the first.
-        alignas(64) T totals_with_last[(thresholds::most_columns_of_flat_folds + 1) * simd::width];
+        alignas(64) T totals_with_last[(most_flat_columns + 1) * simd::width];
         T* const totals = totals_with_last + simd::width;
         alignas(64) std::byte memory[bytes_of_repeated_rows];
         fused_columns kernel(as_rounds(a, flat, columns, memory));
