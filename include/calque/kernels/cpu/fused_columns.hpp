@@ -301,7 +301,7 @@ private:
             pieces::fold(a, first, begin, columns);
             fused_columns kernel(a);
             std::ptrdiff_t const whole = columns / simd::width * simd::width;
-            [[maybe_unused]] bool const is_in_lines = may_be_in_lines && walk::crosses_lines(a);
+            [[maybe_unused]] bool const is_in_lines = may_be_in_lines && whole > 0 && walk::crosses_lines(a);
             typename walk::stream_turns const turns(end - begin, at_once,
                                                     walk::may_be_apart && columns < panel_columns);
             for (std::ptrdiff_t turn = 0, i = begin; turn < turns.count; ++turn, i += turns.step) {
