@@ -722,7 +722,8 @@ private:
     }
 
     /// Whether rows cost elementwise work more by themselves than copies of so many words each, which make them one.
-    /// `masked`: the registers that rows of less than a group load with masks.
+    /// `masked`: the registers that rows of less than a group load with masks; of elements of 8 bytes those of one
+    /// operand, as measured.
     constexpr bool exceed_copies(graph::group const& x, extent_t rows, extent_t columns, extent_t copied,
                                  extent_t masked) const {
         namespace thresholds = kernels::thresholds;
@@ -739,7 +740,9 @@ private:
             extent_t const of_masks = has_masks ? masked * thresholds::instructions_of_a_masked_register
                                                 : thresholds::instructions_of_a_masked_row;
             of_a_row += columns < simd::width ? of_masks : 0;
-            percent = has_masks ? percent : thresholds::percent_of_a_word_of_separate_rows;
+            if (!has_masks) {
+                percent = thresholds::percent_of_a_word_of_separate_rows;
+            }
         } else if (!uses_divider(x)) {
             of_a_row += work / thresholds::groups_of_the_end_of_a_row;
             of_a_row += idle_lanes == 0 ? 0 : thresholds::instructions_of_a_row;

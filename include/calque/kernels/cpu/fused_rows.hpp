@@ -694,7 +694,7 @@ private:
         simd::register_count == 32 && phase<Phase>::is_light && !phase<Phase>::always_masked && !is_spaced &&
         !search_of<Phase>.looks_for_extreme();
 
-    /// The same among the columns of one block, without a branch that no processor foresees.
+    /// The first column sought of a row of no more than a block, without a branch that no processor foresees.
     template <int Phase, int Condition, int U>
     CALQUE_INLINE std::ptrdiff_t find_in_short_row(arguments const& row) {
         auto const sought = compute_sought<Phase, Condition, true, U>(row, 0, static_cast<int>(columns_));
