@@ -66,6 +66,11 @@ inline constexpr auto everywhere = [](auto x) { // what a row has once, as a col
     auto const means = where(x == x, mean, 0 * x);
     return std::tuple{x - mean, means, calque::sum<1>(means), calque::max<1>(mean - 2)};
 };
+inline constexpr auto counted = [](auto x, auto row) { // what each row reduces to the same number
+    auto const count = calque::sum<1>(calque::ones_like(x), calque::keepdims);
+    return std::tuple{x - calque::sum<1>(x * row, calque::keepdims) / count, x / count,
+                      calque::sum<1>(count * x + row)};
+};
 inline constexpr auto soft = [](auto x) { return std::tuple{calque::softmax<1>(x), calque::logsumexp<1>(x)}; };
 inline constexpr auto soft_gradient = [](auto x, auto dy) {
     auto const y = calque::softmax<1>(x);
@@ -109,6 +114,7 @@ void check_walks(std::size_t m, std::size_t n) {
     check_fused(rescaled, closeness{4, 4}, x, column);
     check_fused(everywhere, of_sums(n), x);
     check_fused(partition, of_sums(n), x);
+    check_fused(counted, of_sums(n), x, noise<float, 1>({n}, 3));
     check_fused(soft, of_sums(n), x);
     check_fused(soft_gradient, of_sums(n), x, noise<float, 2>({m, n}, 2));
     check_fused(largest_place, equal_bits, x);
@@ -147,6 +153,7 @@ TEST_CASE("doubles") {
             check_fused(parts, of_sums(n), x);
             check_fused(spread, of_sums(n), x);
             check_fused(layer_norm, of_sums(n), x, noise<double, 1>({n}, 3), noise<double, 1>({n}, 5));
+            check_fused(counted, of_sums(n), x, noise<double, 1>({n}, 3));
             check_fused(soft, of_sums(n), x);
             check_fused(soft_gradient, of_sums(n), x, noise<double, 2>({m, n}, 2));
         }

@@ -184,7 +184,8 @@ private:
                 is_operand |= by.inputs[input] == i && goes_along_columns && program::works(k, Phase);
             }
         }
-        return is_operand && !s.varies_along_columns && (s.varies_along_rows || plan.ready[i] > 0);
+        bool const is_known_before_rows = !s.varies_along_rows && plan.ready[i] == 0 && !detail::is_reduction(s);
+        return is_operand && !s.varies_along_columns && !is_known_before_rows;
     });
 
     /// Those of the rows from lane `first` on, and their reciprocals, to all lanes of a group each.
