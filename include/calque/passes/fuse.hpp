@@ -5,6 +5,7 @@
 
 #include <calque/core/sequence.hpp>
 #include <calque/graph/regions.hpp>
+#include <calque/graph/rolled_views.hpp>
 #include <calque/graph/schedule.hpp>
 
 namespace calque {
@@ -19,6 +20,9 @@ struct place {
     graph::node_id product = -1;   // it works on the tiles of this matrix product
     graph::node_id reduction = -1; // it is this reduction over rows
     graph::node_id anchor = -1;    // dynamic extents are equal where values meet: a node with those of the space
+
+    /// Whether its kernel does elementwise work and nothing else.
+    constexpr bool is_elementwise() const { return space >= 0 && reduced_axes == 0 && product < 0 && reduction < 0; }
 
     constexpr bool operator==(place const&) const = default;
 };
@@ -55,7 +59,7 @@ public:
         : g_(g), kinds_(unset, g.node_count), data_inputs_(unset, g.node_count), unnamed_(unset, g.shape_count),
           place_numbers_(unset, g.node_count), levels_after_(unset, g.node_count), phases_(unset, g.node_count),
           same_extents_(unset, g.node_count), costs_(unset, g.node_count), repeated_(unset, g.node_count),
-          walk_costs_(unset, g.node_count), stretched_(g.node_count) {
+          walk_costs_(unset, g.node_count), stretched_(g.node_count), has_rolls_(false), reads_rolled_(g.node_count) {
         places_.push_back({});
         find_kinds();
         find_stretched();
@@ -63,6 +67,7 @@ public:
         store_what_memory_is_read_for();
         for (node_id id = 0; id < g.node_count; ++id) {
             node const& n = g.nodes[id];
+            reads_rolled_.at[id] = has_rolls_ && reads_rolled(id);
             costs_.at[id] = cost_of(id, n);
             walk_costs_.at[id] = walk_cost_of(id, n);
             repeated_.at[id] = is_repeated(id, n);
@@ -124,9 +129,13 @@ private:
             kinds_.at[id] = is_given ? op_kind::source : operation.kind;
             data_inputs_.at[id] = data_input_count(n, operation);
             has_indices |= n.op == code_of<ops::iota> && !is_given;
+            has_rolls_ |= n.op == code_of<ops::roll> && !is_given;
         }
         if (has_indices) {
             find_counted();
+        }
+        if (has_rolls_) {
+            find_rolled_views();
         }
         for (int i = 0; i < g_.shape_count; ++i) {
             unnamed_.at[i] = has_unnamed(g_.shapes[i]);
@@ -155,6 +164,39 @@ private:
         }
     }
 
+    /// What is rolled by numbers that the compiler knows, and read by elementwise work of its shape alone, is a view.
+    constexpr void find_rolled_views() {
+        sequence<bool> views(g_.node_count);
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            views.at[id] = kinds_.at[id] == op_kind::movement && is_known_roll(g_, id);
+        }
+        for (int i = 0; i < g_.output_count; ++i) {
+            views.at[g_.outputs[i]] = false;
+        }
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            node const& n = g_.nodes[id];
+            for (int k = 0; k < n.input_count && !is_shape_input(n, k); ++k) {
+                node_id const input = g_.input(n, k);
+                views.at[input] &= kinds_.at[id] == op_kind::elementwise && g_.nodes[input].shape == n.shape;
+            }
+        }
+        for (node_id id = 0; id < g_.node_count; ++id) {
+            kinds_.at[id] = views.at[id] ? op_kind::view : kinds_.at[id];
+        }
+    }
+
+    /// Whether a node is elementwise work on a rolled view, or on such work. Ranges of its space read other places of
+    /// memory, as reductions along it and tiles of products do not.
+    constexpr bool reads_rolled(node_id id) const {
+        bool reads = false;
+        for (int k = 0; kinds_.at[id] == op_kind::elementwise && k < data_inputs_.at[id]; ++k) {
+            node_id const input = g_.input(id, k);
+            reads |= reads_rolled_.at[input] ||
+                     (kinds_.at[input] == op_kind::view && g_.nodes[input].op == code_of<ops::roll>);
+        }
+        return reads;
+    }
+
     /// Which nodes broadcast into elementwise work, they or what is computed of them element by element.
     constexpr void find_stretched() {
         for (node_id id = g_.node_count - 1; id >= 0; --id) {
@@ -165,12 +207,13 @@ private:
         }
     }
 
-    /// Which nodes have the same extents: themselves, and those that meet, wherever they do if `meet_as_equals`. In a
-    /// gradient what reads two arrays may come before what tells that these have the same extents.
+    /// Which nodes have the same extents: themselves, what is rolled, and those that meet, wherever they do if
+    /// `meet_as_equals`. In a gradient what reads two arrays may come before what tells that these have the same
+    /// extents.
     constexpr void find_same_extents(bool meet_as_equals) {
         for (node_id id = 0; id < g_.node_count; ++id) {
-            same_extents_.at[id] = id;
             node const& n = g_.nodes[id];
+            same_extents_.at[id] = n.op == code_of<ops::roll> ? same_extents(g_.input(n, 0)) : id;
             if (meet_as_equals && kinds_.at[id] == op_kind::elementwise && unnamed_.at[n.shape]) {
                 anchor_of(id, n);
             }
@@ -271,7 +314,8 @@ private:
         if (highest >= from_others && !gains_from_lanes(id, n, highest)) {
             int const joined = common != several ? may_join(places_.at[common], n) ? common : nowhere
                                                  : place_with_inputs(id, n, highest);
-            if (joined != nowhere && (anchor < 0 || places_.at[joined].space != n.shape || meets(joined, anchor))) {
+            bool const suits = joined != nowhere && (!reads_rolled_.at[id] || places_.at[joined].is_elementwise());
+            if (suits && (anchor < 0 || places_.at[joined].space != n.shape || meets(joined, anchor))) {
                 return joined;
             }
         }
@@ -545,7 +589,7 @@ private:
             --first;
         }
         own.reduced_axes = extents.rank - first;
-        bool const joins = p.space == own.space && p.product < 0 && p.reduction < 0 &&
+        bool const joins = p.space == own.space && !reads_rolled_.at[input] && p.product < 0 && p.reduction < 0 &&
                            (p.reduced_axes == 0 || p.reduced_axes == own.reduced_axes) &&
                            phases_.at[input] + 2 <= max_phases;
         if (joins) {
@@ -591,10 +635,16 @@ private:
     constexpr void unite_elementwise_with_rows() {
         sequence<int> united(kernels_.size()); // the kernel that a kernel becomes a part of
         bool is_any = false;
+        sequence<bool> stays_alone(kernels_.size());
+        for (node_id id = 0; has_rolls_ && id < g_.node_count; ++id) {
+            if (reads_rolled_.at[id]) {
+                stays_alone.at[kernel_of_.at[id]] = true;
+            }
+        }
         for (int k = 0; k < kernels_.size(); ++k) {
             united.at[k] = k;
             place const& p = kernels_.at[k];
-            if (p.reduced_axes != 0 || p.product >= 0 || p.reduction >= 0) {
+            if (!p.is_elementwise() || stays_alone.at[k]) {
                 continue;
             }
             for (int other = 0; other < kernels_.size(); ++other) {
@@ -620,7 +670,10 @@ private:
         if (kinds_.at[id] != op_kind::elementwise) {
             return 0;
         }
-        int cost = n.op == code_of<ops::iota> ? cheap_to_repeat + 1 : info(n.op).cost; // not counted in other spaces
+        // Elements are not counted, nor is what is rolled read, in other spaces.
+        bool const is_bound = n.op == code_of<ops::iota> || reads_rolled_.at[id];
+        int cost = n.op == code_of<ops::iota> ? 0 : info(n.op).cost;
+        cost = is_bound && cost <= cheap_to_repeat ? cheap_to_repeat + 1 : cost;
         node_id const* const inputs = g_.inputs_of(n);
         for (int k = 0; k < data_inputs_.at[id]; ++k) {
             int const of_input = costs_.at[inputs[k]];
@@ -751,7 +804,8 @@ private:
         if (g_.shape(id).rank == 0) {
             return user >= 0 || costs_.at[id] <= cheap_scalar_to_repeat;
         }
-        return (user >= 0 && g_.nodes[id].shape == kernels_.at[user].space) || costs_.at[id] <= cheap_to_repeat;
+        bool const may_be_there = user >= 0 && (!reads_rolled_.at[id] || kernels_.at[user].is_elementwise());
+        return (may_be_there && g_.nodes[id].shape == kernels_.at[user].space) || costs_.at[id] <= cheap_to_repeat;
     }
 
     Graph g_;
@@ -767,6 +821,8 @@ private:
     sequence<bool> repeated_;
     sequence<int> walk_costs_; // the most that an element costs of those that it folds, or what it is computed of
     sequence<bool> stretched_; // broadcasts into elementwise work, it or what is computed of it
+    bool has_rolls_;
+    sequence<bool> reads_rolled_; // what is rolled and read where it lies, it or what it is computed of
     sequence<int> kernel_of_;
     sequence<place> kernels_;
     sequence<int> users_; // the one kernel that uses a node, or `nobody` or `several`

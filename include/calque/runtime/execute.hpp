@@ -370,8 +370,30 @@ private:
 
     /// A copy of these extents of its source, from the element `offset` on.
     void run_copy(copy_plan const& c, shape const& extents, std::ptrdiff_t offset) const {
+        if constexpr (Needs.rolls) {
+            if (c.shift != 0) {
+                run_rolled_copy(c);
+                return;
+            }
+        }
         kernels::copy_strided<transpose>(extents, {address(bases_, c.to), c.to_steps(extents)},
                                          {source_of(c, offset), c.from_steps}, c.element_bytes);
+    }
+
+    void run_rolled_copy(copy_plan const& c) const {
+        calque::strides const steps = contiguous_strides(c.extents);
+        auto const copy = [&](extent_t to, extent_t from, extent_t count) {
+            shape extents = c.extents;
+            extents[c.rolled_axis] = count;
+            std::byte* const there =
+                address(bases_, c.to) + to * steps[c.rolled_axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
+            kernels::copy_strided<transpose>(extents, {there, steps},
+                                             {source_of(c, from * c.from_steps[c.rolled_axis]), c.from_steps},
+                                             c.element_bytes);
+        };
+        extent_t const rest = c.extents[c.rolled_axis] - c.shift;
+        copy(c.shift, 0, rest);
+        copy(0, rest, c.shift);
     }
 
     CALQUE_NOINLINE void run_copies(int before_group) const {
@@ -479,6 +501,12 @@ private:
         if constexpr (spacings(K) != 0) {
             a.spaced = loops.spaced;
         }
+        if constexpr (first_roll_of(K) != first_roll_of(K + 1)) {
+            if (loops.ranges != 1) [[likely]] {
+                run_ranges<K, Kernel>(a, 0, 1);
+                return;
+            }
+        }
         if constexpr (Needs.outer_loops && plan::outer_axes != 0) {
             if (loops.outer_rank != 0) [[unlikely]] {
                 run_outer_loops<K, Kernel>(a, 0);
@@ -573,7 +601,6 @@ private:
 
     template <int K, class Kernel>
     CALQUE_NOINLINE void run_outer_loops(typename Kernel::arguments a, int axis) const {
-        constexpr graph::group const& x = group<K>::description;
         group_plan const& loops = plan_.groups[K];
         for (std::ptrdiff_t i = 0; i < plan_.outer_extents[K * plan::outer_axes + axis]; ++i) {
             if (axis + 1 >= plan::outer_axes || axis + 1 == loops.outer_rank) { // the former tells the compiler
@@ -581,23 +608,114 @@ private:
             } else {
                 run_outer_loops<K, Kernel>(a, axis + 1);
             }
-            kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
-                constexpr int v = schedule.leaves[group<K>::description.first_leaf + l];
-                using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                std::ptrdiff_t const step = plan_.leaf_outer_strides[(x.first_leaf + l) * plan::outer_axes + axis];
-                if constexpr (is_indices<K, l>()) {
-                    a.indices[l] += step;
-                } else {
-                    a.leaves[l] = static_cast<T const*>(a.leaves[l]) + step;
-                }
-            });
-            kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
-                constexpr int v = schedule.results[group<K>::description.first_result + r];
-                using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
-                std::ptrdiff_t const step = plan_.result_outer_strides[(x.first_result + r) * plan::outer_axes + axis];
-                a.results[r] = static_cast<T*>(a.results[r]) + step;
-            });
+            move_along<K>(a, axis, 1);
         }
+    }
+
+    /// Moves what a kernel reads and writes by `n` along an axis of the loops around it.
+    template <int K, class Arguments>
+    CALQUE_INLINE void move_along(Arguments& a, int axis, std::ptrdiff_t n) const {
+        constexpr graph::group const& x = group<K>::description;
+        kernels::unroll_steps<0, x.leaf_count>([&](auto l) CALQUE_INLINE_LAMBDA {
+            constexpr int v = schedule.leaves[group<K>::description.first_leaf + l];
+            using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
+            std::ptrdiff_t const step = plan_.leaf_outer_strides[(x.first_leaf + l) * plan::outer_axes + axis];
+            if constexpr (is_indices<K, l>()) {
+                a.indices[l] += n * step;
+            } else {
+                a.leaves[l] = static_cast<T const*>(a.leaves[l]) + n * step;
+            }
+        });
+        kernels::unroll_steps<0, x.result_count>([&](auto r) CALQUE_INLINE_LAMBDA {
+            constexpr int v = schedule.results[group<K>::description.first_result + r];
+            using T = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;
+            std::ptrdiff_t const step = plan_.result_outer_strides[(x.first_result + r) * plan::outer_axes + axis];
+            a.results[r] = static_cast<T*>(a.results[r]) + n * step;
+        });
+    }
+
+    // ---- rolled leaves
+
+    /// The number of the first roll of a leaf of group `k`, of all groups'.
+    static constexpr int first_roll_of(int k) {
+        int first = 0;
+        for (int i = 0; Needs.rolls && i < k; ++i) {
+            first += graph::count_rolled(Compiled::view(), schedule.view(), schedule.groups[i]);
+        }
+        return first;
+    }
+
+    /// Runs a kernel in ranges of its loops from `loop` on, in each of which rolled leaves lie evenly, for so many rows
+    /// or, of a loop around them, all.
+    template <int K, class Kernel>
+    CALQUE_NOINLINE void run_ranges(typename Kernel::arguments const& whole, int loop, std::ptrdiff_t rows) const {
+        group_plan const& loops = plan_.groups[K];
+        bool const are_rows = loop == loops.outer_rank;
+        bool const are_columns = loop > loops.outer_rank;
+        std::ptrdiff_t const extent = are_columns ? loops.columns
+                                      : are_rows  ? loops.rows
+                                                  : plan_.outer_extents[K * plan::outer_axes + loop];
+        std::ptrdiff_t const most = are_rows ? rows_of_ranges<K>() : extent;
+        for (std::ptrdiff_t first = 0; first < extent;) {
+            typename Kernel::arguments a = whole;
+            std::ptrdiff_t const end = enter_range<K>(a, loop, first, std::min(extent, first + most), extent);
+            if (are_columns) {
+                run_kernel<K, Kernel>(a, rows, end - first);
+            } else if (are_rows) {
+                run_ranges<K, Kernel>(a, loop + 1, end - first);
+            } else {
+                for (std::ptrdiff_t i = first; i < end; ++i) {
+                    run_ranges<K, Kernel>(a, loop + 1, 1);
+                    move_along<K>(a, loop, 1);
+                }
+            }
+            first = end;
+        }
+    }
+
+    /// How many rows run in ranges of the columns before the next ones do: what they read stays in a cache.
+    template <int K>
+    std::ptrdiff_t rows_of_ranges() const {
+        group_plan const& loops = plan_.groups[K];
+        bool are_divided = false;
+        for (int i = first_roll_of(K); i < first_roll_of(K + 1); ++i) {
+            are_divided |= plan_.rolls[i].loop > loops.outer_rank && plan_.rolls[i].shift != 0;
+        }
+        return are_divided ? std::max(std::ptrdiff_t{8}, kernels::thresholds::elements_of_rolled_rows /
+                                                             std::max(std::ptrdiff_t{1}, loops.columns))
+                           : loops.rows;
+    }
+
+    /// Moves to the index `first` of a loop of `extent`. Returns where the range ends, at the latest at `end`.
+    template <int K, class Arguments>
+    CALQUE_INLINE std::ptrdiff_t enter_range(Arguments& a, int loop, std::ptrdiff_t first, std::ptrdiff_t end,
+                                             std::ptrdiff_t extent) const {
+        constexpr graph::group const& x = group<K>::description;
+        group_plan const& loops = plan_.groups[K];
+        if (loop == loops.outer_rank) {
+            kernels::move_to_row<group<K>>(a, first);
+        } else if (loop > loops.outer_rank) {
+            kernels::move_to_column<group<K>>(a, first);
+        } else {
+            move_along<K>(a, loop, first);
+        }
+        for (int i = first_roll_of(K); i < first_roll_of(K + 1); ++i) {
+            roll_plan const& roll = plan_.rolls[i];
+            if (roll.loop != loop || roll.shift == 0) {
+                continue;
+            }
+            int const leaf = x.first_leaf + roll.leaf;
+            std::ptrdiff_t const step = loop == loops.outer_rank ? plan_.leaves[leaf].row_stride
+                                        : loop > loops.outer_rank
+                                            ? 1
+                                            : plan_.leaf_outer_strides[leaf * plan::outer_axes + loop];
+            std::ptrdiff_t const by = (first < roll.shift ? extent : 0) - roll.shift;
+            auto const bytes = static_cast<std::ptrdiff_t>(
+                size_of(Compiled::optimized.nodes[schedule.values[schedule.leaves[leaf]].node].type));
+            a.leaves[roll.leaf] = static_cast<std::byte const*>(a.leaves[roll.leaf]) + by * step * bytes;
+            end = first < roll.shift ? std::min(end, roll.shift) : end;
+        }
+        return end;
     }
 
     // ---- matrix products

@@ -3,7 +3,7 @@
 // each point of a kernel's space reads, and which one a view has, as constants.
 #pragma once
 
-#include <calque/graph/schedule.hpp>
+#include <calque/graph/rolled_views.hpp>
 #include <calque/runtime/iteration.hpp>
 #include <calque/runtime/placement.hpp>
 
@@ -34,6 +34,10 @@ struct flat_arrays {
             constexpr graph::stored_value value = schedule.values[V];
             if constexpr (value.kind == graph::storage_kind::view) {
                 roots<value.source> const sources;
+                if constexpr (graph::is_rolled(Compiled::optimized.view(), schedule.view(), V)) {
+                    roll(sources);
+                    return;
+                }
                 value_plan from{{0, 0}, shape_of(value.source), contiguous_strides(shape_of(value.source))};
                 value_plan view;
                 place_view(Compiled::optimized.view(), value.node, shapes.of, from, view, 1);
@@ -44,6 +48,19 @@ struct flat_arrays {
                 for (int i = 0; i < size_of(V); ++i) {
                     of[i] = i;
                 }
+            }
+        }
+
+    private:
+        constexpr void roll(auto const& sources) {
+            graph::node const& n = node_of(V);
+            shape const& extents = shape_of(V);
+            auto const axis = static_cast<int>(n.attribute);
+            extent_t const extent = extents[axis], inner = run_size(extents, axis + 1, extents.rank);
+            extent_t const shift = graph::known_shift(Compiled::optimized.view(), schedule.values[V].node, extent);
+            for (int i = 0; i < size_of(V); ++i) {
+                extent_t const place = i / inner % extent;
+                of[i] = sources.of[i + ((place + extent - shift) % extent - place) * inner];
             }
         }
     };

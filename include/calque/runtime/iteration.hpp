@@ -7,6 +7,7 @@
 #include <calque/runtime/placement.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace calque {
 inline namespace v0 {
@@ -17,6 +18,10 @@ struct axis_ranges {
     int first_row = 0, first_column = 0, end = 0;
     bool may_merge_into_columns = false; // no reduction ties a meaning to where the columns begin
     bool rows_are_reduced = false;       // one stride must lead through all rows
+    std::uint32_t begins =
+        0; // bits: axes to which none leads from the one before, as some operand is rolled along them
+
+    constexpr bool may_lead_to(int axis) const { return (begins >> axis & 1) == 0; }
 
     /// `space`: as it is declared.
     static constexpr axis_ranges of(graph::group const& x, shape const& space) {

@@ -156,6 +156,11 @@ private:
                         copy_for_view(v);
                     }
                 }
+                if constexpr (Needs.rolls) {
+                    if (graph::is_rolled(in_.g, in_.schedule, v) && !gains_from_ranges(v)) {
+                        copy_rolled(v);
+                    }
+                }
                 has_other_order_ |= !is_contiguous(place.extents, place.steps);
             }
             break;
@@ -334,7 +339,8 @@ private:
     /// if the order is that of views inside the function whose rows are runs: these are read as they lie, while an
     /// output would be copied to rows.
     constexpr bool find_order(graph::group const& x, calque::strides& steps) const {
-        if (!in_.keeps_orders || !has_other_order_ || x.kind != graph::group_kind::rows || x.reduced_axes != 0) {
+        if (!in_.keeps_orders || !has_other_order_ || x.kind != graph::group_kind::rows || x.reduced_axes != 0 ||
+            has_rolls(x)) {
             return false;
         }
         shape const& space = space_of(x);
@@ -416,6 +422,10 @@ private:
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, in_.g.shapes[x.space]);
+        bool const is_rolled = has_rolls(x);
+        if constexpr (Needs.rolls) {
+            axes.begins = rolled_axes(x, space);
+        }
         int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 
@@ -442,7 +452,7 @@ private:
             units[i] = varies[first_leaf - x.first_leaf + i] ? 1 : 0;
         }
         if constexpr (Needs.spaced) {
-            if (!is_empty && plan.broadcast_leaves == 0 && in_.spacings(k) != 0) {
+            if (!is_empty && !is_rolled && plan.broadcast_leaves == 0 && in_.spacings(k) != 0) {
                 plan.spaced = find_spaced(k, x, space, axes, steps, units);
             }
         }
@@ -473,7 +483,7 @@ private:
             }
         }
         if constexpr (Needs.copies && Needs.orders) {
-            if (x.kind == graph::group_kind::rows && plan.broadcast_leaves == 0 && !plan.spaced.any() &&
+            if (x.kind == graph::group_kind::rows && plan.broadcast_leaves == 0 && !plan.spaced.any() && !is_rolled &&
                 are_made_by_blocks(first_copy, x, space, axes)) {
                 plan.column_part = kernels::thresholds::columns_of_a_transposed_block;
                 for (int i = first_leaf; i < end_leaf; ++i) {
@@ -491,10 +501,14 @@ private:
             merge_axes(x, plan, space, steps, units.begin(), axes);
         }
         store_loops(k, x, first_leaf, space, axes, steps, places);
+        if constexpr (Needs.rolls) {
+            plan_rolls(x, space, axes, plan);
+        }
         if constexpr (Needs.copies) {
             bool const are_blocks = plan.column_part != 0; // which are divided in any case
             bool const is_divisible = x.kind == graph::group_kind::rows && (plan.rows != 1 || x.reduced_axes == 0) &&
-                                      plan.outer_rank == 0 && plan.broadcast_leaves == 0 && !plan.spaced.any();
+                                      plan.outer_rank == 0 && plan.broadcast_leaves == 0 && !plan.spaced.any() &&
+                                      !is_rolled;
             if (are_blocks || is_divisible) {
                 divide_copies(first_copy, space, plan);
             }
@@ -534,7 +548,85 @@ private:
             merge_columns(axes, space, steps, units);
         }
         if (x.kind == graph::group_kind::rows) {
-            axes.first_row = first_even_row(steps, space, axes.first_column);
+            axes.first_row = first_even_row(steps, space, axes);
+        }
+    }
+
+    // ---- rolled leaves
+
+    constexpr bool has_rolls([[maybe_unused]] graph::group const& x) const {
+        if constexpr (Needs.rolls) {
+            return rolled_axes(x, space_of(x)) != 0;
+        } else {
+            return false;
+        }
+    }
+
+    /// How far the stored value `v` is rolled where kernels read it in ranges; 0: it is copied, or not rolled.
+    constexpr extent_t shift_in_ranges(int v) const { return gains_from_ranges(v) ? shift_of(v) : 0; }
+    constexpr int rolled_axis(int v) const { return static_cast<int>(in_.g[stored(v).node].attribute); }
+    constexpr extent_t shift_of(int v) const {
+        return graph::known_shift(in_.g, stored(v).node, in_.shapes[stored(v).node][rolled_axis(v)]);
+    }
+
+    /// Whether a rolled value is better read in ranges than copied: each row is divided if the axis is not the first.
+    constexpr bool gains_from_ranges(int v) const {
+        if (!graph::is_rolled(in_.g, in_.schedule, v)) {
+            return false;
+        }
+        shape const& extents = in_.shapes[stored(v).node];
+        int const axis = rolled_axis(v);
+        return run_size(extents, 0, axis) <= 1 ||
+               run_size(extents, axis, extents.rank) >= kernels::thresholds::least_elements_of_rolled_rows;
+    }
+
+    /// Copies a value that is rolled, when what it comes from is there.
+    constexpr void copy_rolled(int v) {
+        copy_for_view(v);
+        copy_plan& copy = copies_[copies_.size() - 1];
+        copy.rolled_axis = rolled_axis(v);
+        copy.shift = shift_of(v);
+    }
+
+    /// The axes along which some leaf of a group is rolled, as bits.
+    constexpr std::uint32_t rolled_axes(graph::group const& x, shape const& space) const {
+        std::uint32_t axes = 0;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            int const v = in_.schedule.leaves[x.first_leaf + i];
+            axes |= shift_in_ranges(v) != 0 ? std::uint32_t{1} << axis_in(space, v) : 0;
+        }
+        return axes;
+    }
+    constexpr int axis_in(shape const& space, int v) const {
+        return rolled_axis(v) + space.rank - in_.shapes[stored(v).node].rank;
+    }
+
+    /// How far leaves are rolled along the loops over these axes. An axis along which one is begins a loop.
+    constexpr void plan_rolls(graph::group const& x, shape const& space, axis_ranges const& axes, group_plan& plan) {
+        int const first = roll_count_;
+        for (int i = 0; i < x.leaf_count; ++i) {
+            int const v = in_.schedule.leaves[x.first_leaf + i];
+            if (!graph::is_rolled(in_.g, in_.schedule, v)) {
+                continue;
+            }
+            int const axis = axis_in(space, v);
+            bool const is_column = axis >= axes.first_column;
+            bool const is_around = axis < axes.first_row;
+            int const end = is_around ? axis + 1 : is_column ? axes.end : axes.first_column;
+            int const loop = is_around ? axis : axes.first_row + (is_column ? 1 : 0);
+            out_.rolls[roll_count_++] = {i, loop, shift_in_ranges(v) * run_size(space, axis + 1, end)};
+        }
+        for (int loop = 0; loop < axes.first_row + 2; ++loop) {
+            int ranges = 1;
+            for (int i = first; i < roll_count_; ++i) {
+                bool is_new = out_.rolls[i].loop == loop && out_.rolls[i].shift != 0;
+                for (int other = first; other < i; ++other) {
+                    is_new =
+                        is_new && !(out_.rolls[other].loop == loop && out_.rolls[other].shift == out_.rolls[i].shift);
+                }
+                ranges += is_new ? 1 : 0;
+            }
+            plan.ranges *= ranges;
         }
     }
 
@@ -583,7 +675,7 @@ private:
                 make_suitable(k, x.first_leaf + i, first_copy, space, whole, true, false, steps[i], places[i]);
             }
         }
-        axes.first_row = first_even_row(steps, space, axes.first_column, first_reduced);
+        axes.first_row = first_even_row(steps, space, axes, first_reduced);
         store_loops(k, x, x.first_leaf, space, axes, steps, places);
         group_plan& plan = out_.groups[k];
         plan.outer_rank = first_reduced;
@@ -811,7 +903,7 @@ private:
         if (axes.may_merge_into_columns) {
             merge_columns(axes, space, steps, units);
         }
-        int const first_row = first_even_row(steps, space, axes.first_column);
+        int const first_row = first_even_row(steps, space, axes);
         bool stores_all = false; // else copies are a good part of what is written
         for (int i = 0; i < x.result_count; ++i) {
             stores_all |= out_.values[in_.schedule.results[x.first_result + i]].extents.size() == space.size();
@@ -962,6 +1054,9 @@ private:
     template <class Unit>
     static constexpr bool may_merge(int axis, axis_ranges const& axes, shape const& space,
                                     leaf_buffer<calque::strides> const& steps, Unit const* units) {
+        if (!axes.may_lead_to(axes.first_column)) {
+            return false;
+        }
         if (space[axis] == 1) {
             return true;
         }
@@ -995,10 +1090,11 @@ private:
 
     /// The first of the axes before the columns, from `least` on, through which one stride leads for each leaf: those
     /// of the rows.
-    static constexpr int first_even_row(leaf_buffer<calque::strides> const& steps, shape const& space, int first_column,
-                                        int least = 0) {
-        int first = first_column;
-        while (first > least && all_even(steps, space, first - 1, first_column)) {
+    static constexpr int first_even_row(leaf_buffer<calque::strides> const& steps, shape const& space,
+                                        axis_ranges const& axes, int least = 0) {
+        int first = axes.first_column;
+        while (first > least && (first == axes.first_column || axes.may_lead_to(first)) &&
+               all_even(steps, space, first - 1, axes.first_column)) {
             --first;
         }
         return first;
@@ -1076,6 +1172,7 @@ private:
     std::conditional_t<Needs.buffers || Needs.copies, memory_planner, no_memory> memory_;
     std::conditional_t<Needs.copies, sequence<copy_plan>, copy_list<-1>> copies_;
     std::size_t workspace_ = 0;
+    int roll_count_ = 0;           // that are planned
     bool has_other_order_ = false; // than row-major: some value that is placed
 };
 

@@ -121,7 +121,7 @@ constexpr bool place_view(graph::graph_view const& g, graph::node_id id, shape c
         for (int part = 0; part < ops::concatenation_part::part(n.attribute); ++part) {
             move_by(shapes[g.input(n, 1 + part)][axis] * source.steps[axis]);
         }
-    } else if (n.op == code_of<ops::after>) {
+    } else if (n.op == code_of<ops::after> || n.op == code_of<ops::roll>) { // where ranges of it lie, its readers know
         view.steps = source.steps;
     } else { // reshape, reshape_like, merge_axes, split_axis
         return reshape_strides(from, source.steps, view.extents, view.steps);

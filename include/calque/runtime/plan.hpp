@@ -64,9 +64,17 @@ struct group_plan {
     extent_t part = 0;           // rows: how much of it runs at once, after its copies; 0: all
     extent_t column_part = 0;    // and how many columns of that; 0: all
     bool is_in_place = false;    // slices' adjoints: a kernel has written them amid what are to be zeros
+    int ranges = 1;              // of its space: leaves are rolled, and lie evenly in each
     bool keeps_order = false;    // what it makes lies as its operands do, which is not row-major
     std::uint64_t broadcast_leaves = 0; // as `kernels::fused_arguments` has them
     kernels::spaced_leaves spaced;
+};
+
+/// How far a leaf is rolled along a loop of its kernel: those around it, then its rows, then its columns.
+struct roll_plan {
+    int leaf = 0; // of the group
+    int loop = 0;
+    std::ptrdiff_t shift = 0; // to indices of the loop; not negative
 };
 
 /// A copy that makes a value contiguous for a kernel, before the group runs or before each part of it does.
@@ -77,6 +85,8 @@ struct copy_plan {
     shape extents;
     calque::strides from_steps;
     std::size_t element_bytes = 0;
+    int rolled_axis = 0;
+    extent_t shift = 0;             // the copy is rolled so far along that axis; not negative
     std::ptrdiff_t joined_step = 0; // not 0: the last axis counts values whose sources are neighbours, copied together
 
     /// The strides of the copy of a part of it.
@@ -108,6 +118,7 @@ struct plan_view {
     leaf_plan* leaves = nullptr;
     result_plan* results = nullptr;
     group_plan* groups = nullptr;
+    roll_plan* rolls = nullptr;       // by group
     std::uint64_t* scalars = nullptr; // by stored value: the bits of constants and counts
     // Of the axes that loop around kernels: `outer_axes` numbers for each group, leaf and result.
     std::ptrdiff_t* outer_extents = nullptr;
@@ -143,6 +154,7 @@ struct plan_capacity {
     graph::schedule_size schedule;
     int values = 0;     // that are read when the kernels run: all, or none but the outputs
     int outer_axes = 0; // that may loop around a kernel
+    int rolls = 0;      // of leaves
     int copies = 0; // of a plan that is a constant; 0: they are on the heap, for few calls need any; -1: no call does
 };
 
@@ -192,6 +204,7 @@ struct plan_storage {
     leaf_plan leaves[at_least_one(size.leaves)]{};
     result_plan results[at_least_one(size.results)]{};
     group_plan groups[at_least_one(size.groups)]{};
+    roll_plan rolls[at_least_one(Capacity.rolls)]{};
     std::uint64_t scalars[at_least_one(size.values)]{};
     std::ptrdiff_t outer_extents[at_least_one(size.groups * outer_axes)]{};
     std::ptrdiff_t leaf_outer_strides[at_least_one(size.leaves * outer_axes)]{};
@@ -207,6 +220,7 @@ struct plan_storage {
                 leaves,
                 results,
                 groups,
+                rolls,
                 scalars,
                 outer_extents,
                 leaf_outer_strides,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <calque/graph/graph.hpp>
+#include <calque/graph/rolled_views.hpp>
 #include <calque/runtime/plan.hpp>
 #include <calque/runtime/spaced_views.hpp>
 
@@ -34,13 +35,14 @@ struct plan_needs {
     bool pieces = false;
     bool output_gaps = false; // outputs may have gaps between rows: in doubt, false
     bool margins = false;     // values may lie amid zeros, of which slices' adjoints are views: in doubt, false
+    bool rolls = true;        // kernels read what is rolled where it lies
     bool kernels = true;      // some call runs kernel by kernel, not as a `register_program`
 
     /// Whether what a kernel makes may have gaps between rows.
     constexpr bool result_gaps() const { return output_gaps || margins; }
 
     static constexpr plan_needs none() {
-        return {false, false, false, false, false, false, false, false,
+        return {false, false, false, false, false, false, false, false, false,
                 false, false, false, false, false, false, false, false};
     }
 
@@ -65,6 +67,7 @@ public:
         for (int v = 0; v < s_.value_count; ++v) {
             graph::stored_value const& value = s_.values[v];
             needs.views |= value.kind == graph::storage_kind::view;
+            needs.rolls |= graph::is_rolled(g_, s_, v);
             needs.counts |= value.kind == graph::storage_kind::count;
             needs.buffers |= value.kind == graph::storage_kind::buffer && value.output < 0;
             needs.orders |= value.kind == graph::storage_kind::view && !is_result_in_place(v);
@@ -243,6 +246,9 @@ constexpr plan_capacity capacity_of(graph::graph_view const& g, graph::schedule_
     capacity.values = needs.values ? size.values : 0;
     for (int k = 0; needs.outer_loops && k < s.group_count; ++k) {
         capacity.outer_axes = std::max(capacity.outer_axes, g.shapes[s.groups[k].space].rank - 1);
+    }
+    for (int k = 0; needs.rolls && k < s.group_count; ++k) {
+        capacity.rolls += graph::count_rolled(g, s, s.groups[k]);
     }
     bool is_static = true;
     for (graph::node_id id = 0; id < g.node_count; ++id) {

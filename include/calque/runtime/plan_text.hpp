@@ -62,7 +62,7 @@ inline void append_copy(text& out, graph::schedule_view const& s, copy_plan cons
     }
     out << copy.extents << " to contiguous memory, "
         << kernels::name_of_copy(copy.extents, copy.to_steps(copy.extents), copy.from_steps, copy.element_bytes)
-        << (copy.is_by_parts ? ", part by part\n" : "\n");
+        << (copy.shift != 0 ? ", rolled" : "") << (copy.is_by_parts ? ", part by part\n" : "\n");
 }
 
 inline void append_extents(text& out, const_plan_view const& p, int group) {
@@ -146,6 +146,9 @@ inline std::string to_text(graph::graph_view const& g, graph::schedule_view cons
             detail::append_extents(out, p, k);
             if (loops.spaced.any()) {
                 out << " (of some, one of every " << loops.spaced.apart << " elements)";
+            }
+            if (loops.ranges > 1) {
+                out << " (in " << loops.ranges << " ranges)";
             }
             out << (loops.variant == kernels::row_variant::in_pieces          ? " (in pieces):"
                     : loops.broadcast_leaves != 0                             ? " (of some, one element a row):"

@@ -1018,6 +1018,13 @@ inline constexpr std::ptrdiff_t combined_rows_at_once = 32;
 inline constexpr std::ptrdiff_t combined_short_rows_at_once = 1024;
 inline constexpr std::ptrdiff_t combined_crowded_rows_at_once = 4;
 
+/// An array that is rolled along an axis behind others is read in ranges of each row, or plane, from so many elements
+/// of these on, or else copied.
+inline constexpr std::ptrdiff_t least_elements_of_rolled_rows = 48;
+/// Elements of rows that run in ranges of their columns, where leaves are rolled along these, before the next rows do:
+/// the ends of rows are read while the caches hold what is between them.
+inline constexpr std::ptrdiff_t elements_of_rolled_rows = 16384;
+
 } // namespace thresholds
 } // namespace kernels
 } // namespace v0
