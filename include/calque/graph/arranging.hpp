@@ -90,20 +90,18 @@ constexpr value take_along_broadcast(value x, value indices, int axis) {
                       broadcast_like(indices, indices == cast(others, indices.type())), axis);
 }
 
-/// `part` in an array of the shape of `x`, in the part that a slice with these lists reads, less the `dropped` axes, to
-/// whose shape it broadcasts; 0 elsewhere.
-constexpr value in_place_of_part(value part, value x, std::uint64_t lists, axis_set dropped) {
-    value const old = squeeze(slice(x, lists), dropped);
-    return slice_adjoint(expand_dims(broadcast_like(part, old), dropped), x, lists);
+/// `part` with the shape of what a slice of `x` with these lists reads, to which it broadcasts if that has lost the
+/// `dropped` axes.
+constexpr value as_part(value part, value x, std::uint64_t lists, axis_set dropped) {
+    return expand_dims(broadcast_like(part, squeeze(slice(x, lists), dropped)), dropped);
 }
 
 /// `x` with other elements in a part, which is given as above.
 constexpr value set_part(value x, value part, std::uint64_t lists, axis_set dropped) {
-    value const truth = cast(literal(x, 1), dtype::bool_);
-    return where(in_place_of_part(truth, x, lists, dropped), in_place_of_part(part, x, lists, dropped), x);
+    return set_slice(as_part(part, x, lists, dropped), x, lists);
 }
 constexpr value add_to_part(value x, value part, std::uint64_t lists, axis_set dropped) {
-    return x + in_place_of_part(part, x, lists, dropped);
+    return x + slice_adjoint(as_part(part, x, lists, dropped), x, lists);
 }
 
 } // namespace graph

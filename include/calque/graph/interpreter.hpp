@@ -341,8 +341,11 @@ private:
             for (int k = 0; k < s.n.input_count; ++k) {
                 detail::scatter(s.input(k), detail::part_placement(s.result.extents, s.inputs, k, axis), s.result);
             }
-        } else if constexpr (std::is_same_v<Op, ops::slice_adjoint>) {
+        } else if constexpr (std::is_same_v<Op, ops::slice_adjoint> || std::is_same_v<Op, ops::set_slice>) {
             slice_lists const lists = slice_lists::unpack(s.n.attribute);
+            if constexpr (std::is_same_v<Op, ops::set_slice>) {
+                s.result.data = s.input(1).data;
+            }
             detail::scatter(s.input(0), detail::slice_placement(s.result.extents, s.g.shapes, lists), s.result);
         } else if constexpr (std::is_same_v<Op, ops::batch_matmul>) {
             with_number_type<Op>(s, [&]<class T>() { detail::run_matmul<T>(s.input(0), s.input(1), s.result); });

@@ -54,7 +54,7 @@ using op_set = op_list<
     ops::reshape, ops::reshape_like, ops::merge_axes, ops::transpose, ops::expand_dims, ops::squeeze,          //
     ops::split_axis, ops::flip, ops::literal_elements, ops::running_sum, ops::recurrence, ops::sort_order,     //
     ops::user_function, ops::host_function, ops::host_call, ops::slice, ops::concatenation_part, ops::concatenate,
-    ops::slice_adjoint, ops::roll, ops::take, ops::take_adjoint,                                               //
+    ops::slice_adjoint, ops::set_slice, ops::roll, ops::take, ops::take_adjoint,                               //
     ops::row_numbers, ops::gather_rows, ops::segment_sum, ops::segment_max, ops::segment_min,                  //
     ops::branch, ops::while_loop, ops::scan, ops::parameter, ops::item, ops::yield, ops::result, ops::stacked, //
     ops::history,                                                                                              //

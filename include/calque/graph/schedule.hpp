@@ -134,23 +134,6 @@ constexpr bool is_written_by_rows(schedule_view const& s, int output) {
     return v.kind == storage_kind::buffer && v.output == output && s.groups[v.made_by].kind == group_kind::rows;
 }
 
-/// Whether a group places a value, that a kernel over rows makes for no output, into zeros as a whole: that may be made
-/// amid them.
-constexpr bool is_amid_zeros(graph_view const& g, schedule_view const& s, group const& x) {
-    if (x.kind != group_kind::movement || !g.is<ops::slice_adjoint>(x.node)) {
-        return false;
-    }
-    stored_value const& placed = s.values[s.leaves[x.first_leaf]];
-    bool is =
-        placed.kind == storage_kind::buffer && placed.output < 0 && s.values[s.results[x.first_result]].output < 0;
-    is = is && s.groups[placed.made_by].kind == group_kind::rows;
-    shape const& every = g.shapes[slice_lists::unpack(g[x.node].attribute).steps];
-    for (int axis = 0; axis < every.rank; ++axis) {
-        is = is && every[axis] == 1;
-    }
-    return is;
-}
-
 struct schedule_size {
     int groups = 0, steps = 0, values = 0, leaves = 0, results = 0, outputs = 0;
 

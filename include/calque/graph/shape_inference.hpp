@@ -343,7 +343,7 @@ constexpr written_operation as_written(graph_view const& g, node_id id, shape co
             written.why = reason::index_out_of_range;
             add(array);
         }
-    } else if (n.op == code_of<ops::slice_adjoint>) {
+    } else if (n.op == code_of<ops::slice_adjoint> || n.op == code_of<ops::set_slice>) {
         written.name = "at";
         add(g.input(n, 1));
     } else if (why == reason::branches_differ || why == reason::carried_shape_changes) {
@@ -353,7 +353,7 @@ constexpr written_operation as_written(graph_view const& g, node_id id, shape co
         add(g.input(n, unequal.other));
     } else if (n.op == code_of<ops::broadcast_like>) {
         node_id const by = first_reader(g, id);
-        bool const is_put = by >= 0 && g[by].op == code_of<ops::slice_adjoint>;
+        bool const is_put = by >= 0 && (g[by].op == code_of<ops::slice_adjoint> || g[by].op == code_of<ops::set_slice>);
         if (is_put || (by >= 0 && g[by].op == code_of<ops::take_adjoint>)) {
             written.name = is_put ? "at" : "scatter_add";
             add(first);

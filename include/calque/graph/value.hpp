@@ -179,6 +179,9 @@ constexpr value slice(value x, std::uint64_t lists) {
 constexpr value slice_adjoint(value x, value like, std::uint64_t lists) {
     return apply<ops::slice_adjoint>(lists, x, like);
 }
+constexpr value set_slice(value part, value x, std::uint64_t lists) {
+    return apply<ops::set_slice>(lists, part, x);
+}
 /// Element i along an axis is element i - shift, around the end: `shift` is a scalar of dtype int64.
 constexpr value roll(value x, int axis, value shift) {
     return apply<ops::roll>(static_cast<std::uint64_t>(axis), x, shift);

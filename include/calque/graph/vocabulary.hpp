@@ -34,6 +34,7 @@ constexpr value reshape_like(value x, value like);
 constexpr value broadcast_like(value x, value like);
 constexpr value slice(value x, std::uint64_t lists);
 constexpr value slice_adjoint(value x, value like, std::uint64_t lists);
+constexpr value set_slice(value part, value x, std::uint64_t lists);
 constexpr value take(value x, value indices, std::uint64_t axis);
 constexpr value take_adjoint(value x, value indices, value like, std::uint64_t axis);
 constexpr value flip(value x, axis_set axes);

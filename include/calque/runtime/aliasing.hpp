@@ -2,8 +2,11 @@
 // Outputs that share memory with arguments: in place where that is right, through a temporary where it is not.
 #pragma once
 
+#include <calque/graph/placed_parts.hpp>
 #include <calque/kernels/cpu/fused_rows.hpp>
 #include <calque/runtime/compiled.hpp>
+
+#include <algorithm>
 
 namespace calque {
 inline namespace v0 {
@@ -40,12 +43,21 @@ private:
     static constexpr auto const& schedule = Compiled::schedule;
     static constexpr graph::schedule_size size = Compiled::size;
 
+    struct result_table {
+        int of[size.values == 0 ? 1 : size.values];
+        bool exist;
+
+        constexpr result_table() : exist(graph::find_results_in_place(Compiled::view(), schedule.view(), of)) {}
+    };
+    static constexpr result_table results_in_place{};
+
     static constexpr bool may_share(int output, int argument) {
         int const written = written_value(output);
         if (written < 0) {
             return false;
         }
-        int const writer = schedule.values[written].made_by;
+        int const maker = schedule.values[written].made_by;
+        int const writer = first_writer(written);
         for (int v = 0; v < size.values; ++v) {
             if (root_argument(v) != argument) {
                 continue;
@@ -54,11 +66,22 @@ private:
                 return false;
             }
             if (schedule.values[v].last_use == writer &&
-                !reads_before_writing(writer, v, written, schedule.outputs[output])) {
+                (writer != maker || !reads_before_writing(writer, v, written, schedule.outputs[output]))) {
                 return false;
             }
         }
         return true;
+    }
+
+    /// The first group that may write to the place of a value: what lies there before may be made there.
+    static constexpr int first_writer(int written) {
+        int writer = schedule.values[written].made_by;
+        for (int v = 0; results_in_place.exist && v < size.values; ++v) {
+            if (results_in_place.of[v] == written) {
+                writer = std::min(writer, first_writer(v));
+            }
+        }
+        return writer;
     }
 
     /// The argument that a stored value is, or is a view of; -1: none.

@@ -965,10 +965,16 @@ private:
         } else if constexpr (n.op == graph::code_of<graph::ops::roll>) {
             copy_rolled<T>(to, operand(0), static_cast<int>(n.attribute),
                            *reinterpret_cast<std::int64_t const*>(operand(1).data));
-        } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint>) {
+        } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint> ||
+                             n.op == graph::code_of<graph::ops::set_slice>) {
             graph::graph_view const g = Compiled::optimized.view();
             graph::slice_lists const lists = graph::slice_lists::unpack(n.attribute);
-            place_slice<T>(to, operand(0), g.shapes[lists.starts], g.shapes[lists.stops], g.shapes[lists.steps]);
+            slice_ranges const where{g.shapes[lists.starts], g.shapes[lists.stops], g.shapes[lists.steps]};
+            if constexpr (n.op == graph::code_of<graph::ops::set_slice>) {
+                set_slice<T>(to, operand(0), operand(1), where);
+            } else {
+                place_slice<T>(to, operand(0), where);
+            }
         } else {
             constexpr int v = schedule.leaves[x.first_leaf + 1];
             using I = type_of<Compiled::optimized.nodes[schedule.values[v].node].type>;

@@ -72,9 +72,13 @@ template <plan_needs Needs = plan_needs{}>
 class planner {
 public:
     constexpr planner(plan_input const& in, plan_view const& out)
-        : in_(in), out_(out), memory_(in.schedule.value_count + in.schedule.leaf_count()) {}
+        : in_(in), out_(out), memory_(in.schedule.value_count + in.schedule.leaf_count()),
+          results_in_place_(in.schedule.value_count) {}
 
     constexpr void run() {
+        if constexpr (Needs.margins) {
+            has_results_in_place_ = graph::find_results_in_place(in_.g, in_.schedule, results_in_place_.data());
+        }
         for (int v = 0; v < in_.schedule.value_count; ++v) {
             place_value(v);
         }
@@ -127,7 +131,7 @@ private:
                 }
             }
             if constexpr (Needs.margins) {
-                if (place_amid_zeros(v, place)) {
+                if (place_amid_zeros(v, place) || place_in_result(v, place)) {
                     break;
                 }
             }
@@ -263,6 +267,73 @@ private:
         for (int axis = 0; axis < m.all.rank; ++axis) {
             extent_t const first = is_view ? -start_of_slice(x.node, axis) : m.begin[axis];
             place.at.offset += first * place.steps[axis] * bytes;
+        }
+        return true;
+    }
+
+    // ---- values in the place of what a group makes of them by setting a part
+
+    /// The value in whose place another one lies; -1: there is none. Rows with gaps may be better copied.
+    constexpr int lies_in(int v) const {
+        int const in = results_in_place_[v];
+        bool const is_part = in >= 0 && placed_by(in) == v;
+        return is_part && !may_have_gaps(stored(v), contiguous_strides(in_.shapes[stored(in).node])) ? -1 : in;
+    }
+
+    /// What the group that makes the value `v` places.
+    constexpr int placed_by(int v) const {
+        return in_.schedule.leaves[in_.schedule.groups[stored(v).made_by].first_leaf];
+    }
+
+    /// The last value in whose place another one lies, or that one.
+    constexpr int last_in(int v) const {
+        for (int in = lies_in(v); in >= 0; in = lies_in(v)) {
+            v = in;
+        }
+        return v;
+    }
+
+    /// How many bytes the first element of a value is from that of the one in whose place it lies.
+    constexpr std::ptrdiff_t offset_in_result(int v) const {
+        int const in = lies_in(v);
+        std::ptrdiff_t elements = 0;
+        if (in >= 0 && placed_by(in) == v && in_.shapes[stored(v).node].size() != 0) {
+            shape const& all = in_.shapes[stored(in).node];
+            calque::strides const steps = contiguous_strides(all);
+            for (int axis = 0; axis < all.rank; ++axis) {
+                elements += start_of_slice(stored(in).node, axis) * steps[axis];
+            }
+        }
+        return elements * static_cast<std::ptrdiff_t>(size_of(type_of_value(v)));
+    }
+
+    /// Places a value in the place of a result, or such a result. False if it is no such.
+    constexpr bool place_in_result(int v, value_plan& place) {
+        if (!has_results_in_place_) {
+            return false;
+        }
+        int const last = last_in(v);
+        int first = v; // the value of the lowest number that lies there
+        int first_group = stored(v).made_by;
+        for (int other = 0; other < in_.schedule.value_count; ++other) {
+            if (stored(other).kind == graph::storage_kind::buffer && last_in(other) == last) {
+                first = std::min(first, other);
+                first_group = std::min(first_group, stored(other).made_by);
+            }
+        }
+        if (last == v && first == v) {
+            return false;
+        }
+        place.at = fixed_place(in_.schedule, in_.argument_count, last);
+        if (place.at.base < 0) {
+            shape const& all = in_.shapes[stored(last).node];
+            place.at = first != v ? out_.values[first].at : allocate(v, all, first_group, stored(last).last_use);
+            place.at.offset -= first != v ? offset_in_result(first) : 0;
+        }
+        place.at.offset += offset_in_result(v);
+        place.steps = contiguous_strides(in_.shapes[stored(last).node]);
+        if (int const in = lies_in(v); in >= 0) {
+            out_.groups[stored(in).made_by].is_in_place = true;
         }
         return true;
     }
@@ -1171,6 +1242,11 @@ private:
     };
     std::conditional_t<Needs.buffers || Needs.copies, memory_planner, no_memory> memory_;
     std::conditional_t<Needs.copies, sequence<copy_plan>, copy_list<-1>> copies_;
+    struct no_results {
+        constexpr explicit no_results(int) {}
+    };
+    std::conditional_t<Needs.margins, small_buffer<int, 16>, no_results> results_in_place_; // by value: what it lies in
+    bool has_results_in_place_ = false;
     std::size_t workspace_ = 0;
     int roll_count_ = 0;           // that are planned
     bool has_other_order_ = false; // than row-major: some value that is placed

@@ -140,28 +140,115 @@ void clear_around(moved_value const& of, T* data, shape const& begin, shape cons
     }
 }
 
-/// Zeros, and `from` where a slice with these lists reads them; it may be there already.
-template <class T>
-void place_slice(moved_value const& to, moved_value const& from, shape const& starts, shape const& stops,
-                 shape const& every) {
-    std::byte* first = to.data;
+/// The ranges of a slice, an entry an axis.
+struct slice_ranges {
+    shape const& starts;
+    shape const& stops;
+    shape const& every;
+};
+
+/// Where a slice lies in an array.
+struct slice_place {
+    std::byte* data;
     strides steps;
     shape begin;
-    bool is_box = true;
-    for (int axis = 0; axis < to.extents.rank; ++axis) {
-        extent_t const start = graph::ops::clipped_range::clip(starts[axis], stops[axis], to.extents[axis]).start;
-        begin.push_back(start);
-        first += start * to.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
-        steps[axis] = to.steps[axis] * every[axis];
-        is_box &= every[axis] == 1;
+    bool is_box = true; // of neighbours
+
+    slice_place(moved_value const& array, slice_ranges const& ranges, std::size_t element_bytes) : data(array.data) {
+        for (int axis = 0; axis < array.extents.rank; ++axis) {
+            auto const range =
+                graph::ops::clipped_range::clip(ranges.starts[axis], ranges.stops[axis], array.extents[axis]);
+            begin.push_back(range.start);
+            data += range.start * array.steps[axis] * static_cast<std::ptrdiff_t>(element_bytes);
+            steps[axis] = array.steps[axis] * ranges.every[axis];
+            is_box &= ranges.every[axis] == 1;
+        }
     }
-    if (is_box && from.extents.size() != 0) {
-        clear_around(to, reinterpret_cast<T*>(to.data), begin, from.extents);
+};
+
+/// Zeros, and `from` where such a slice reads them; it may be there already.
+template <class T>
+void place_slice(moved_value const& to, moved_value const& from, slice_ranges const& ranges) {
+    slice_place const place(to, ranges, sizeof(T));
+    if (place.is_box && from.extents.size() != 0) {
+        clear_around(to, reinterpret_cast<T*>(to.data), place.begin, from.extents);
     } else {
         clear(to, sizeof(T));
     }
-    if (first != from.data) {
-        kernels::copy_strided(from.extents, {first, steps}, {from.data, from.steps}, sizeof(T));
+    if (place.data != from.data) {
+        kernels::copy_strided(from.extents, {place.data, place.steps}, {from.data, from.steps}, sizeof(T));
+    }
+}
+
+/// Copies a run, to neighbours: a few elements, most times.
+template <class T>
+CALQUE_INLINE void copy_run(T* to, T const* from, extent_t n, std::ptrdiff_t step) {
+    if (step != 1) {
+        for (extent_t i = 0; i < n; ++i) {
+            to[i] = from[i * step];
+        }
+    } else if (n > simd::width) {
+        std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    } else if (n > 1) {
+        simd::pack<T, 1>::load(from, static_cast<int>(n)).store(to, static_cast<int>(n));
+    } else if (n == 1) {
+        *to = *from;
+    }
+}
+
+/// Copies what an array has around the box of extents `box` that begins at index `begin` to a contiguous one, along
+/// `axis` and those behind it.
+template <class T>
+void copy_around(moved_value const& to, T* out, moved_value const& from, T const* in, shape const& begin,
+                 shape const& box, bool are_runs, int axis = 0) {
+    std::ptrdiff_t const step = to.steps[axis], from_step = from.steps[axis];
+    extent_t const end = begin[axis] + box[axis];
+    auto const copy = [&](extent_t first, extent_t behind) {
+        if (axis + 1 == to.extents.rank || are_runs) {
+            copy_run(out + first * step, in + first * from_step, (behind - first) * step, are_runs ? 1 : from_step);
+        } else if (first != behind) {
+            shape extents;
+            strides to_steps, from_steps;
+            for (int k = axis; k < to.extents.rank; ++k) {
+                to_steps[extents.rank] = to.steps[k];
+                from_steps[extents.rank] = from.steps[k];
+                extents.push_back(k == axis ? behind - first : to.extents[k]);
+            }
+            kernels::copy_strided(extents, {reinterpret_cast<std::byte*>(out + first * step), to_steps},
+                                  {reinterpret_cast<std::byte const*>(in + first * from_step), from_steps}, sizeof(T));
+        }
+    };
+    copy(0, begin[axis]);
+    copy(end, to.extents[axis]);
+    int const last = to.extents.rank - 1;
+    extent_t const before = begin[last], behind = before + box[last], columns = to.extents[last];
+    std::ptrdiff_t const column_step = from.steps[last];
+    for (extent_t i = begin[axis]; i < end && axis < last; ++i) {
+        T* const row = out + i * step;
+        T const* const from_row = in + i * from_step;
+        if (axis + 1 == last) {
+            copy_run(row, from_row, before, column_step);
+            copy_run(row + behind, from_row + behind * column_step, columns - behind, column_step);
+        } else {
+            copy_around(to, row, from, from_row, begin, box, are_runs, axis + 1);
+        }
+    }
+}
+
+/// `array`, and `part` where such a slice reads it: to a contiguous one. Each may be there already.
+template <class T>
+void set_slice(moved_value const& to, moved_value const& part, moved_value const& array, slice_ranges const& ranges) {
+    slice_place const place(to, ranges, sizeof(T));
+    bool const is_empty = part.extents.size() == 0;
+    bool const is_there = !is_empty && part.data == place.data;
+    if (is_there) {
+        copy_around(to, reinterpret_cast<T*>(to.data), array, reinterpret_cast<T const*>(array.data), place.begin,
+                    part.extents, is_contiguous(array.extents, array.steps));
+    } else if (to.data != array.data) {
+        kernels::copy_strided(to.extents, {to.data, to.steps}, {array.data, array.steps}, sizeof(T));
+    }
+    if (!is_there && !is_empty) {
+        kernels::copy_strided(part.extents, {place.data, place.steps}, {part.data, part.steps}, sizeof(T));
     }
 }
 

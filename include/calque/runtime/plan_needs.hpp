@@ -4,6 +4,7 @@
 #pragma once
 
 #include <calque/graph/graph.hpp>
+#include <calque/graph/placed_parts.hpp>
 #include <calque/graph/rolled_views.hpp>
 #include <calque/runtime/plan.hpp>
 #include <calque/runtime/spaced_views.hpp>
@@ -34,7 +35,7 @@ struct plan_needs {
     /// Kernels that reduce rows piece by piece, whose pieces no stride leads through. Regions do without.
     bool pieces = false;
     bool output_gaps = false; // outputs may have gaps between rows: in doubt, false
-    bool margins = false;     // values may lie amid zeros, of which slices' adjoints are views: in doubt, false
+    bool margins = false;     // values may be made where they are placed, amid zeros or others: in doubt, false
     bool rolls = true;        // kernels read what is rolled where it lies
     bool kernels = true;      // some call runs kernel by kernel, not as a `register_program`
 
@@ -100,7 +101,7 @@ private:
     constexpr void add_group(graph::group const& x, plan_needs& needs) const {
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             needs.values = true;
-            needs.margins |= graph::is_amid_zeros(g_, s_, x);
+            needs.margins |= graph::is_amid_zeros(g_, s_, x) || graph::made_in_place(g_, s_, x) >= 0;
             return;
         }
         int const rank = g_.shapes[x.space].rank;

@@ -58,6 +58,23 @@ struct literal_elements : movement {
     static constexpr auto batch(auto const& in) { return in.again(in.attribute()); }
 };
 
+namespace detail {
+
+/// Whether the first input of an operation has the shape of the part that a slice with its attribute reads of the
+/// second; else it fails. The shape of the second.
+constexpr shape infer_placed(inference& in) {
+    shape const& placed = in.input(0);
+    shape const part = part_of(in, in.input(1));
+    for (int axis = 0; axis < part.rank; ++axis) {
+        if (is_static(placed[axis]) && is_static(part[axis]) && placed[axis] != part[axis]) {
+            in.fail(reason::index_out_of_range); // ranges have been compared before
+        }
+    }
+    return in.input(1);
+}
+
+} // namespace detail
+
 /// Places the first input into zeros of the second's shape, where a `slice` with this attribute would read it.
 struct slice_adjoint : movement {
     static constexpr std::string_view name = "slice_adjoint";
@@ -65,18 +82,23 @@ struct slice_adjoint : movement {
     static constexpr int arity = 2;
     static constexpr int first_shape_input = 1;
 
-    static constexpr shape infer(inference& in) {
-        shape const& placed = in.input(0);
-        shape const part = part_of(in, in.input(1));
-        for (int axis = 0; axis < part.rank; ++axis) {
-            if (is_static(placed[axis]) && is_static(part[axis]) && placed[axis] != part[axis]) {
-                in.fail(reason::index_out_of_range); // ranges have been compared before
-            }
-        }
-        return in.input(1);
-    }
+    static constexpr shape infer(inference& in) { return detail::infer_placed(in); }
     static constexpr auto vjp(auto dy, auto /*x*/, auto like, auto y) {
         return std::array{graph::slice(dy, y.attribute()), like.none()};
+    }
+    static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
+};
+
+/// The second input, but for the first in its place, where a `slice` with this attribute would read it.
+struct set_slice : movement {
+    static constexpr std::string_view name = "set_slice";
+    static constexpr int list_count = 3;
+    static constexpr int arity = 2;
+
+    static constexpr shape infer(inference& in) { return detail::infer_placed(in); }
+    static constexpr auto vjp(auto dy, auto part, auto /*x*/, auto y) {
+        auto const nothing = graph::broadcast_like(zero_of(dy), part);
+        return std::array{graph::slice(dy, y.attribute()), graph::set_slice(nothing, dy, y.attribute())};
     }
     static constexpr auto batch(auto const& in) { return in.again(in.ranges_behind_all()); }
 };
