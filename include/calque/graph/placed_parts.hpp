@@ -48,22 +48,31 @@ constexpr bool is_read_by_one(schedule_view const& s, int v) {
 
 /// Whether a group can make a value anywhere.
 constexpr bool makes_anywhere(graph_view const& g, group const& x) {
-    return x.kind != group_kind::control && (x.kind != group_kind::movement || g.is<ops::set_slice>(x.node));
+    if (x.kind == group_kind::movement) {
+        return g.is<ops::set_slice>(x.node) || g.is<ops::concatenate>(x.node);
+    }
+    return x.kind != group_kind::control;
 }
 
 } // namespace detail
 
-/// What a group that sets a part of an array may find in the place of its result: the array, if nobody else reads that,
-/// so that the part is copied; or else the part, so that what is around it is. -1: nothing.
-constexpr int made_in_place(graph_view const& g, schedule_view const& s, group const& x) {
-    if (x.kind != group_kind::movement || !g.is<ops::set_slice>(x.node)) {
-        return -1;
+/// Whether a group may find its operand `i` in the place of its result. One that sets a part of an array finds the
+/// array, if nobody else reads that, so that the part is copied; or else the part, so that what is around it is. One
+/// that concatenates finds whatever parts kernels over rows make for nobody else.
+constexpr bool may_find_in_place(graph_view const& g, schedule_view const& s, group const& x, int i) {
+    if (x.kind != group_kind::movement) {
+        return false;
     }
-    int const part = s.leaves[x.first_leaf], array = s.leaves[x.first_leaf + 1];
-    if (detail::is_read_by_one(s, array) && detail::makes_anywhere(g, s.groups[s.values[array].made_by])) {
-        return array;
+    auto const operand = [&](int k) { return s.leaves[x.first_leaf + k]; };
+    auto const maker = [&](int k) -> group const& { return s.groups[s.values[operand(k)].made_by]; };
+    if (g.is<ops::concatenate>(x.node)) {
+        return detail::is_read_by_one(s, operand(i)) && maker(i).kind == group_kind::rows;
     }
-    return places_whole(g, s, x) && detail::is_read_by_one(s, part) ? part : -1;
+    if (!g.is<ops::set_slice>(x.node)) {
+        return false;
+    }
+    bool const finds_array = detail::is_read_by_one(s, operand(1)) && detail::makes_anywhere(g, maker(1));
+    return i == 1 ? finds_array : !finds_array && places_whole(g, s, x) && detail::is_read_by_one(s, operand(0));
 }
 
 /// Sets for each stored value the result of a group that may find it in its place; -1: there is no such group. Returns
@@ -74,9 +83,12 @@ constexpr bool find_results_in_place(graph_view const& g, schedule_view const& s
     }
     bool any = false;
     for (int k = 0; k < s.group_count; ++k) {
-        if (int const v = made_in_place(g, s, s.groups[k]); v >= 0) {
-            results[v] = s.results[s.groups[k].first_result];
-            any = true;
+        group const& x = s.groups[k];
+        for (int i = 0; i < x.leaf_count; ++i) {
+            if (may_find_in_place(g, s, x, i)) {
+                results[s.leaves[x.first_leaf + i]] = s.results[x.first_result];
+                any = true;
+            }
         }
     }
     return any;

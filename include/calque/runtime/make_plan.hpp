@@ -77,7 +77,7 @@ public:
 
     constexpr void run() {
         if constexpr (Needs.margins) {
-            has_results_in_place_ = graph::find_results_in_place(in_.g, in_.schedule, results_in_place_.data());
+            find_results_in_place();
         }
         for (int v = 0; v < in_.schedule.value_count; ++v) {
             place_value(v);
@@ -161,7 +161,7 @@ private:
                     }
                 }
                 if constexpr (Needs.rolls) {
-                    if (graph::is_rolled(in_.g, in_.schedule, v) && !gains_from_ranges(v)) {
+                    if (graph::is_rolled(in_.g, in_.schedule, v) && !gains_from_ranges(v) && shift_of(v) != 0) {
                         copy_rolled(v);
                     }
                 }
@@ -271,18 +271,45 @@ private:
         return true;
     }
 
-    // ---- values in the place of what a group makes of them by setting a part
+    // ---- values in the place of what a group makes of them: by setting a part, or one behind the other
 
-    /// The value in whose place another one lies; -1: there is none. Rows with gaps may be better copied.
-    constexpr int lies_in(int v) const {
-        int const in = results_in_place_[v];
-        bool const is_part = in >= 0 && placed_by(in) == v;
-        return is_part && !may_have_gaps(stored(v), contiguous_strides(in_.shapes[stored(in).node])) ? -1 : in;
+    /// Finds what lies in what. Rows with gaps may be better copied.
+    constexpr void find_results_in_place() {
+        if (!graph::find_results_in_place(in_.g, in_.schedule, results_in_place_.data())) {
+            return;
+        }
+        for (int v = 0; v < in_.schedule.value_count; ++v) {
+            int& in = results_in_place_[v];
+            if (in >= 0 && is_part_of(v, in) &&
+                !may_have_gaps(stored(v), contiguous_strides(in_.shapes[stored(in).node]))) {
+                in = -1;
+            }
+            has_results_in_place_ |= in >= 0;
+        }
     }
 
-    /// What the group that makes the value `v` places.
-    constexpr int placed_by(int v) const {
-        return in_.schedule.leaves[in_.schedule.groups[stored(v).made_by].first_leaf];
+    /// The value in whose place another one lies; -1: there is none.
+    constexpr int lies_in(int v) const { return results_in_place_[v]; }
+
+    /// Whether the group that makes a value places another one in it as a part.
+    constexpr bool is_part_of(int v, int in) const {
+        return in_.g.is<graph::ops::concatenate>(stored(in).node) || operand_of(in, 0) == v;
+    }
+    constexpr int operand_of(int v, int i) const {
+        return in_.schedule.leaves[in_.schedule.groups[stored(v).made_by].first_leaf + i];
+    }
+
+    /// The index at which such a part begins along an axis.
+    constexpr extent_t start_of_part(int v, int in, int axis) const {
+        graph::node_id const id = stored(in).node;
+        if (!in_.g.is<graph::ops::concatenate>(id)) {
+            return start_of_slice(id, axis);
+        }
+        extent_t start = 0;
+        for (int i = 0; axis == static_cast<int>(in_.g[id].attribute) && operand_of(in, i) != v; ++i) {
+            start += in_.shapes[stored(operand_of(in, i)).node][axis];
+        }
+        return start;
     }
 
     /// The last value in whose place another one lies, or that one.
@@ -297,11 +324,11 @@ private:
     constexpr std::ptrdiff_t offset_in_result(int v) const {
         int const in = lies_in(v);
         std::ptrdiff_t elements = 0;
-        if (in >= 0 && placed_by(in) == v && in_.shapes[stored(v).node].size() != 0) {
+        if (in >= 0 && is_part_of(v, in) && in_.shapes[stored(v).node].size() != 0) {
             shape const& all = in_.shapes[stored(in).node];
             calque::strides const steps = contiguous_strides(all);
             for (int axis = 0; axis < all.rank; ++axis) {
-                elements += start_of_slice(stored(in).node, axis) * steps[axis];
+                elements += start_of_part(v, in, axis) * steps[axis];
             }
         }
         return elements * static_cast<std::ptrdiff_t>(size_of(type_of_value(v)));

@@ -61,15 +61,17 @@ inline void shuffle_rows(moved_value const& to, moved_value const& words, int ax
     }
 }
 
-/// Copies `from` into `to` from `start` along an axis; returns its extent there.
+/// Copies `from` into `to` from `start` along an axis, unless it is there; returns its extent there.
 template <class T>
 extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start) {
     constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
     if (from.extents.size() == 0) { // which may be nowhere, with no offset
         return from.extents[axis];
     }
-    kernels::copy_strided(from.extents, {to.data + start * to.steps[axis] * bytes, to.steps}, {from.data, from.steps},
-                          sizeof(T));
+    std::byte* const place = to.data + start * to.steps[axis] * bytes;
+    if (place != from.data) {
+        kernels::copy_strided(from.extents, {place, to.steps}, {from.data, from.steps}, sizeof(T));
+    }
     return from.extents[axis];
 }
 
@@ -81,6 +83,7 @@ bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts
     std::array<word const*, K> from{};
     for (std::size_t k = 0; k < K; ++k) {
         suit &= parts[k].extents[axis] == 1 && is_contiguous(parts[k].extents, parts[k].steps);
+        suit &= parts[k].data != to.data + static_cast<std::ptrdiff_t>(k * sizeof(T)); // nor there
         from[k] = reinterpret_cast<word const*>(parts[k].data);
     }
     if (suit) {

@@ -101,7 +101,10 @@ private:
     constexpr void add_group(graph::group const& x, plan_needs& needs) const {
         if (x.kind == graph::group_kind::movement || x.kind == graph::group_kind::control) {
             needs.values = true;
-            needs.margins |= graph::is_amid_zeros(g_, s_, x) || graph::made_in_place(g_, s_, x) >= 0;
+            needs.margins |= graph::is_amid_zeros(g_, s_, x);
+            for (int i = 0; i < x.leaf_count; ++i) {
+                needs.margins |= graph::may_find_in_place(g_, s_, x, i);
+            }
             return;
         }
         int const rank = g_.shapes[x.space].rank;
