@@ -14,11 +14,11 @@ constexpr bool is_known_roll(graph_view const& g, node_id id) {
     return g.is<ops::roll>(id) && g.is<ops::constant>(g.input(id, 1));
 }
 
-/// How far such a node rolls an axis of so many elements: element i is element i - shift of its operand, and the first
-/// ones, up to `shift`, come from the end.
+/// How far such a node rolls an axis of so many elements, one at least: element i is element i - shift of its operand,
+/// and the first ones, up to `shift`, come from the end.
 constexpr extent_t known_shift(graph_view const& g, node_id id, extent_t extent) {
     auto const shift = from_bits<std::int64_t>(g[g.input(id, 1)].attribute);
-    return extent == 0 ? 0 : (shift % extent + extent) % extent;
+    return (shift % extent + extent) % extent;
 }
 
 /// Whether a stored value is a view of one that is rolled.

@@ -664,7 +664,8 @@ private:
     constexpr extent_t shift_in_ranges(int v) const { return gains_from_ranges(v) ? shift_of(v) : 0; }
     constexpr int rolled_axis(int v) const { return static_cast<int>(in_.g[stored(v).node].attribute); }
     constexpr extent_t shift_of(int v) const {
-        return graph::known_shift(in_.g, stored(v).node, in_.shapes[stored(v).node][rolled_axis(v)]);
+        shape const& extents = in_.shapes[stored(v).node];
+        return extents.size() == 0 ? 0 : graph::known_shift(in_.g, stored(v).node, extents[rolled_axis(v)]);
     }
 
     /// Whether a rolled value is better read in ranges than copied: each row is divided if the axis is not the first.

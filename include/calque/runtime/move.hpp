@@ -172,6 +172,9 @@ struct slice_place {
 /// Zeros, and `from` where such a slice reads them; it may be there already.
 template <class T>
 void place_slice(moved_value const& to, moved_value const& from, slice_ranges const& ranges) {
+    if (to.extents.size() == 0) { // which may be nowhere, with no offset
+        return;
+    }
     slice_place const place(to, ranges, sizeof(T));
     if (place.is_box && from.extents.size() != 0) {
         clear_around(to, reinterpret_cast<T*>(to.data), place.begin, from.extents);
@@ -241,6 +244,9 @@ void copy_around(moved_value const& to, T* out, moved_value const& from, T const
 /// `array`, and `part` where such a slice reads it: to a contiguous one. Each may be there already.
 template <class T>
 void set_slice(moved_value const& to, moved_value const& part, moved_value const& array, slice_ranges const& ranges) {
+    if (to.extents.size() == 0) { // which may be nowhere, with no offset
+        return;
+    }
     slice_place const place(to, ranges, sizeof(T));
     bool const is_empty = part.extents.size() == 0;
     bool const is_there = !is_empty && part.data == place.data;
