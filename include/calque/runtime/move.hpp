@@ -83,7 +83,8 @@ bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts
     std::array<word const*, K> from{};
     for (std::size_t k = 0; k < K; ++k) {
         suit &= parts[k].extents[axis] == 1 && is_contiguous(parts[k].extents, parts[k].steps);
-        suit &= parts[k].data != to.data + static_cast<std::ptrdiff_t>(k * sizeof(T)); // nor there
+        suit = suit && parts[k].extents.size() != 0 &&
+               parts[k].data != to.data + static_cast<std::ptrdiff_t>(k * sizeof(T)); // nor is it there
         from[k] = reinterpret_cast<word const*>(parts[k].data);
     }
     if (suit) {
