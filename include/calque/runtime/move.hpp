@@ -75,7 +75,8 @@ extent_t copy_part(moved_value const& to, moved_value const& from, int axis, ext
     return from.extents[axis];
 }
 
-/// Concatenates along the last axis what has one element there, without gaps. False if the parts are not such.
+/// Concatenates along the last axis what has one element there, without gaps. False if the parts are not such, or in
+/// their places.
 template <class T, std::size_t K>
 bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts, int axis) {
     using word = simd::unsigned_of<T>;
