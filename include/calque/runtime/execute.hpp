@@ -372,28 +372,14 @@ private:
     void run_copy(copy_plan const& c, shape const& extents, std::ptrdiff_t offset) const {
         if constexpr (Needs.rolls) {
             if (c.shift != 0) {
-                run_rolled_copy(c);
+                copy_rolled({address(bases_, c.to), c.extents, contiguous_strides(c.extents)},
+                            {address(bases_, c.from), c.extents, c.from_steps}, c.rolled_axis, c.shift,
+                            c.element_bytes);
                 return;
             }
         }
         kernels::copy_strided<transpose>(extents, {address(bases_, c.to), c.to_steps(extents)},
                                          {source_of(c, offset), c.from_steps}, c.element_bytes);
-    }
-
-    void run_rolled_copy(copy_plan const& c) const {
-        calque::strides const steps = contiguous_strides(c.extents);
-        auto const copy = [&](extent_t to, extent_t from, extent_t count) {
-            shape extents = c.extents;
-            extents[c.rolled_axis] = count;
-            std::byte* const there =
-                address(bases_, c.to) + to * steps[c.rolled_axis] * static_cast<std::ptrdiff_t>(c.element_bytes);
-            kernels::copy_strided<transpose>(extents, {there, steps},
-                                             {source_of(c, from * c.from_steps[c.rolled_axis]), c.from_steps},
-                                             c.element_bytes);
-        };
-        extent_t const rest = c.extents[c.rolled_axis] - c.shift;
-        copy(c.shift, 0, rest);
-        copy(0, rest, c.shift);
     }
 
     CALQUE_NOINLINE void run_copies(int before_group) const {
@@ -960,11 +946,11 @@ private:
             }
             std::ptrdiff_t start = 0;
             for (int i = 0; i < x.leaf_count; ++i) {
-                start += copy_part<T>(to, operand(i), axis, start);
+                start += copy_part(to, operand(i), axis, start, sizeof(T));
             }
         } else if constexpr (n.op == graph::code_of<graph::ops::roll>) {
-            copy_rolled<T>(to, operand(0), static_cast<int>(n.attribute),
-                           *reinterpret_cast<std::int64_t const*>(operand(1).data));
+            copy_rolled(to, operand(0), static_cast<int>(n.attribute),
+                        *reinterpret_cast<std::int64_t const*>(operand(1).data), sizeof(T));
         } else if constexpr (n.op == graph::code_of<graph::ops::slice_adjoint> ||
                              n.op == graph::code_of<graph::ops::set_slice>) {
             graph::graph_view const g = Compiled::optimized.view();

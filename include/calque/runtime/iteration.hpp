@@ -18,8 +18,7 @@ struct axis_ranges {
     int first_row = 0, first_column = 0, end = 0;
     bool may_merge_into_columns = false; // no reduction ties a meaning to where the columns begin
     bool rows_are_reduced = false;       // one stride must lead through all rows
-    std::uint32_t begins =
-        0; // bits: axes to which none leads from the one before, as some operand is rolled along them
+    std::uint32_t begins = 0; // as bits, the axes along which some operand is rolled: a loop begins with each
 
     constexpr bool may_lead_to(int axis) const { return (begins >> axis & 1) == 0; }
 

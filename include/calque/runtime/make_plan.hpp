@@ -520,10 +520,10 @@ private:
         group_plan& plan = out_.groups[k];
         shape const& space = space_of(x);
         axis_ranges axes = axis_ranges::of(x, in_.g.shapes[x.space]);
-        bool const is_rolled = has_rolls(x);
         if constexpr (Needs.rolls) {
             axes.begins = rolled_axes(x, space);
         }
+        bool const is_rolled = axes.begins != 0;
         int const first_leaf = x.first_leaf + (x.kind == graph::group_kind::product ? 2 : 0);
         int const end_leaf = x.first_leaf + x.leaf_count;
 

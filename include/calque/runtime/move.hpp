@@ -62,15 +62,14 @@ inline void shuffle_rows(moved_value const& to, moved_value const& words, int ax
 }
 
 /// Copies `from` into `to` from `start` along an axis, unless it is there; returns its extent there.
-template <class T>
-extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start) {
-    constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+inline extent_t copy_part(moved_value const& to, moved_value const& from, int axis, extent_t start,
+                          std::size_t element_bytes) {
     if (from.extents.size() == 0) { // which may be nowhere, with no offset
         return from.extents[axis];
     }
-    std::byte* const place = to.data + start * to.steps[axis] * bytes;
+    std::byte* const place = to.data + start * to.steps[axis] * static_cast<std::ptrdiff_t>(element_bytes);
     if (place != from.data) {
-        kernels::copy_strided(from.extents, {place, to.steps}, {from.data, from.steps}, sizeof(T));
+        kernels::copy_strided(from.extents, {place, to.steps}, {from.data, from.steps}, element_bytes);
     }
     return from.extents[axis];
 }
@@ -95,8 +94,8 @@ bool copy_in_turn(moved_value const& to, std::array<moved_value, K> const& parts
 }
 
 /// Element i along an axis is element i - shift of `from`, around the end: two copies.
-template <class T>
-void copy_rolled(moved_value const& to, moved_value const& from, int axis, std::int64_t shift) {
+inline void copy_rolled(moved_value const& to, moved_value const& from, int axis, std::int64_t shift,
+                        std::size_t element_bytes) {
     extent_t const n = from.extents[axis];
     if (from.extents.size() == 0) {
         return;
@@ -104,10 +103,10 @@ void copy_rolled(moved_value const& to, moved_value const& from, int axis, std::
     extent_t const first = (shift % n + n) % n; // of `to`, that is the first of `from`
     moved_value part = from;
     part.extents[axis] = n - first;
-    copy_part<T>(to, part, axis, first);
-    part.data += (n - first) * from.steps[axis] * static_cast<std::ptrdiff_t>(sizeof(T));
+    copy_part(to, part, axis, first, element_bytes);
+    part.data += (n - first) * from.steps[axis] * static_cast<std::ptrdiff_t>(element_bytes);
     part.extents[axis] = first;
-    copy_part<T>(to, part, axis, 0);
+    copy_part(to, part, axis, 0, element_bytes);
 }
 
 /// Writes zeros to a contiguous array; none, which may be nowhere, is right.
