@@ -163,6 +163,39 @@ private:
         });
     }
 
+    /// Asks for what elementwise work will read behind the block at column `j`, unless that is near.
+    template <int Phase, bool OneRow, int U>
+    CALQUE_INLINE void ask_for_reads(arguments const& row, std::ptrdiff_t j) const {
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template reads<Phase>.at[k];
+            constexpr graph::step s = step_v<Group, step>;
+            if constexpr (s.leaf >= 0 && (OneRow || s.varies_along_rows) && phase<Phase>::is_read_first(step)) {
+                if (Broadcast == broadcast::none || !row.has_one_element(s.leaf)) {
+                    auto const* const from = base::template array_of<step>(row) + j;
+                    simd::prefetch<U * simd::width>(from, thresholds::bytes_asked_ahead);
+                }
+            }
+        });
+    }
+
+    /// Asks for where it will store then.
+    template <int Phase, int U>
+    CALQUE_INLINE void ask_for_stores(arguments const& row, std::ptrdiff_t j) const {
+        unroll_steps<0, program::template stores<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            constexpr int step = program::template stores<Phase>.at[k];
+            if constexpr (constexpr int r = step_v<Group, step>.result; r >= 0) {
+                auto const* const to = static_cast<step_element<Group, step> const*>(row.results[r]) + j;
+                simd::prefetch<U * simd::width, true>(to, thresholds::bytes_asked_ahead);
+            }
+        });
+    }
+
+    /// Whether L1 has not all that the rows read and store.
+    template <int Phase, bool OneRow>
+    bool are_behind_l1() const {
+        return OneRow ? columns_ > thresholds::most_bytes_in_l1 / phase<Phase>::bytes_of_column : is_behind_l1_;
+    }
+
     /// How many rows that is: none, unless memory is far and rows are long.
     template <int Phase>
     std::ptrdiff_t rows_prefetched_ahead() const {
@@ -222,6 +255,9 @@ private:
         constexpr std::ptrdiff_t block = U * simd::width;
         CALQUE_ROLLED
         for (; j + block <= end; j += block) {
+            if constexpr (OtherLeaf == no_leaf && phase<Phase>::asks_ahead) {
+                ask_for_stores<Phase, U>(row, j);
+            }
             base::template run_block<Phase, false>(wide, lines, j, 0);
         }
         return j;
@@ -286,11 +322,11 @@ private:
         return unaligned;
     }
 
-    /// Whether all arrays but the first begin in their lines at column `j`.
-    template <int Phase>
+    /// Whether all arrays from the first one counted on begin in their lines at column `j`.
+    template <int Phase, int First = 0>
     static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
         std::ptrdiff_t into_lines = 0;
-        unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+        unroll_steps<First, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             into_lines |= simd::place_in_line(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
         });
         return into_lines == 0;
@@ -313,7 +349,7 @@ private:
         std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
         bool is_long = bytes >= phase<Phase>::template least_bytes_reduced_in_lines<OneRow>(is_behind_l1_);
         if (loads_others_in_lines<Phase>()) {
-            if (!lie_at_lines<Phase>(row, simd::width - into_line)) {
+            if (!lie_at_lines<Phase, 1>(row, simd::width - into_line)) {
                 return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_) && !waits_for_memory_;
             }
             is_long |= bytes >= thresholds::least_bytes_reduced_in_lines_together;
@@ -512,6 +548,25 @@ private:
         return j + (parts - 1) * part;
     }
 
+    /// Runs the blocks of a phase from column `j` to `end`. Behind L1 it asks ahead for where it stores, and for what
+    /// crosses lines, as some array of many rows does.
+    template <int Phase, bool OneRow, int U>
+    CALQUE_INLINE void run_asking(step_registers<Group, U>& wide, arguments const& row, std::ptrdiff_t j,
+                                  std::ptrdiff_t end) {
+        bool const asks_for_stores = are_behind_l1<Phase, OneRow>();
+        bool const asks_for_reads = asks_for_stores && (!OneRow || !lie_at_lines<Phase>(row, j));
+        CALQUE_ROLLED
+        for (; j < end; j += U * simd::width) {
+            if (asks_for_stores) {
+                ask_for_stores<Phase, U>(row, j);
+            }
+            if (asks_for_reads) {
+                ask_for_reads<Phase, OneRow, U>(row, j);
+            }
+            base::template run_block<Phase, false>(wide, row, j, 0);
+        }
+    }
+
     /// Where the blocks of a phase end that begin at column `begin`.
     template <int Phase, bool OneRow>
     CALQUE_INLINE std::ptrdiff_t end_of_phase(std::ptrdiff_t begin) const {
@@ -598,9 +653,13 @@ private:
                 return begin;
             }
         }
-        CALQUE_ROLLED
-        for (std::ptrdiff_t j = first; j < end; j += block) {
-            base::template run_block<Phase, false>(wide, row, j, 0);
+        if constexpr (phase<Phase>::asks_ahead) {
+            run_asking<Phase, OneRow>(wide, row, first, end);
+        } else {
+            CALQUE_ROLLED
+            for (std::ptrdiff_t j = first; j < end; j += block) {
+                base::template run_block<Phase, false>(wide, row, j, 0);
+            }
         }
         return begin;
     }

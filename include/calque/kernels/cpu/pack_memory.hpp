@@ -33,12 +33,14 @@ struct pack_generator<Pack, std::integer_sequence<int, I...>> {
 
 } // namespace detail
 
-/// Asks for the cache lines of `Count` elements that lie `ahead` bytes behind `p`; there need not be any.
-template <int Count, class T>
+/// Asks for the cache lines of `Count` elements that lie `ahead` bytes behind `p`; there need not be any. `ToStore`: as
+/// they will be stored to.
+template <int Count, bool ToStore = false, class T>
 CALQUE_INLINE void prefetch(T const* p, std::ptrdiff_t ahead) {
     constexpr int line = 64;
-    unroll<(Count * static_cast<int>(sizeof(T)) + line - 1) / line>(
-        [&](int i) CALQUE_INLINE_LAMBDA { __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line); });
+    unroll<(Count * static_cast<int>(sizeof(T)) + line - 1) / line>([&](int i) CALQUE_INLINE_LAMBDA {
+        __builtin_prefetch(reinterpret_cast<char const*>(p) + ahead + i * line, ToStore ? 1 : 0);
+    });
 }
 
 /// `U` groups of elements of `T`, in registers.

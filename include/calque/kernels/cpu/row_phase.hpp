@@ -119,6 +119,20 @@ public:
     /// Whether the phase computes no functions.
     static constexpr bool is_cheap = plan.cost[Phase] <= thresholds::light_phase;
 
+    /// Whether no phase before reads what a step loads, which may be far then.
+    static constexpr bool is_read_first(int i) {
+        return [&]<int... Before>(std::integer_sequence<int, Before...>) {
+            auto const has_leaf = [&](auto const& list) {
+                bool has = false;
+                for (int k = 0; k < list.size; ++k) {
+                    has |= step(list.at[k]).leaf == step(i).leaf;
+                }
+                return has;
+            };
+            return !(has_leaf(program::template reads<Before>) || ... || false);
+        }(std::make_integer_sequence<int, Phase>{});
+    }
+
     /// Whether the phase asks for what the first one reads of a row ahead: of those behind it the one that computes
     /// most, while memory would idle.
     static constexpr bool prefetches_rows = [] {
@@ -287,6 +301,10 @@ public:
 
     /// Whether the phase is elementwise work that waits for its loads and stores.
     static constexpr bool only_moves = is_light && !plan.reduces[Phase] && stored.size != 0;
+
+    /// Whether the phase asks ahead behind L1: little work, on processors of Intel.
+    static constexpr bool asks_ahead =
+        simd::waits_for_lines_that_are_crossed && only_moves && is_cheap && !IsSpaced && !always_masked;
 
     /// Whether such a phase may begin to store at a multiple of a register, where there are no loads in whole lines.
     static constexpr bool aligns_light_stores = !simd::has_line_loads(dtype::float32) && only_moves;
