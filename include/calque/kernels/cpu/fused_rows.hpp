@@ -322,11 +322,11 @@ private:
         return unaligned;
     }
 
-    /// Whether all arrays from the first one counted on begin in their lines at column `j`.
-    template <int Phase, int First = 0>
+    /// Whether all arrays but the first begin in their lines at column `j`.
+    template <int Phase>
     static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
         std::ptrdiff_t into_lines = 0;
-        unroll_steps<First, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+        unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             into_lines |= simd::place_in_line(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
         });
         return into_lines == 0;
@@ -349,7 +349,7 @@ private:
         std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
         bool is_long = bytes >= phase<Phase>::template least_bytes_reduced_in_lines<OneRow>(is_behind_l1_);
         if (loads_others_in_lines<Phase>()) {
-            if (!lie_at_lines<Phase, 1>(row, simd::width - into_line)) {
+            if (!lie_at_lines<Phase>(row, simd::width - into_line)) {
                 return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_) && !waits_for_memory_;
             }
             is_long |= bytes >= thresholds::least_bytes_reduced_in_lines_together;
@@ -548,18 +548,25 @@ private:
         return j + (parts - 1) * part;
     }
 
-    /// Runs the blocks of a phase from column `j` to `end`. Behind L1 it asks ahead for where it stores, and for what
-    /// crosses lines, as some array of many rows does.
+    /// Whether registers of all arrays are aligned from column `j` on.
+    template <int Phase>
+    static CALQUE_INLINE bool are_aligned(arguments const& row, std::ptrdiff_t j) {
+        int unaligned = 0;
+        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            unaligned |= simd::count_unaligned(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
+        });
+        return unaligned == 0;
+    }
+
+    /// Runs the blocks of a phase from column `j` to `end`, and asks ahead for where it stores, and for what crosses
+    /// lines, as some array of many rows does.
     template <int Phase, bool OneRow, int U>
     CALQUE_INLINE void run_asking(step_registers<Group, U>& wide, arguments const& row, std::ptrdiff_t j,
                                   std::ptrdiff_t end) {
-        bool const asks_for_stores = are_behind_l1<Phase, OneRow>();
-        bool const asks_for_reads = asks_for_stores && (!OneRow || !lie_at_lines<Phase>(row, j));
+        bool const asks_for_reads = !OneRow || !are_aligned<Phase>(row, j);
         CALQUE_ROLLED
         for (; j < end; j += U * simd::width) {
-            if (asks_for_stores) {
-                ask_for_stores<Phase, U>(row, j);
-            }
+            ask_for_stores<Phase, U>(row, j);
             if (asks_for_reads) {
                 ask_for_reads<Phase, OneRow, U>(row, j);
             }
@@ -654,12 +661,14 @@ private:
             }
         }
         if constexpr (phase<Phase>::asks_ahead) {
-            run_asking<Phase, OneRow>(wide, row, first, end);
-        } else {
-            CALQUE_ROLLED
-            for (std::ptrdiff_t j = first; j < end; j += block) {
-                base::template run_block<Phase, false>(wide, row, j, 0);
+            if (are_behind_l1<Phase, OneRow>() && !base::template rewrites<Phase>(row)) {
+                run_asking<Phase, OneRow>(wide, row, first, end);
+                return begin;
             }
+        }
+        CALQUE_ROLLED
+        for (std::ptrdiff_t j = first; j < end; j += block) {
+            base::template run_block<Phase, false>(wide, row, j, 0);
         }
         return begin;
     }

@@ -27,6 +27,17 @@ CALQUE_INLINE int count_unaligned(T const* p) {
     return static_cast<int>(-place_in_line(p) & (lanes<T> - 1));
 }
 
+/// Whether the processor is one of Intel, for all that the compiler knows: it names those of AMD by an instruction set
+/// that no other has.
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__SSE4A__)
+inline constexpr bool is_of_intel = true;
+#else
+inline constexpr bool is_of_intel = false;
+#endif
+
+/// Whether stores behind L1 wait, unless their lines are asked for ahead. They do on processors of Intel.
+inline constexpr bool waits_for_lines_that_are_stored = is_of_intel;
+
 #if CALQUE_AVX512
 
 /// Whether arrays of a dtype can be loaded line by line.
@@ -35,12 +46,8 @@ constexpr bool has_line_loads(dtype type) {
 }
 
 /// Whether what crosses lines takes L2 twice as long, so that many rows gain from lines, too. It does on processors of
-/// Intel, not on those of AMD, which compilers name by an instruction set that no other has.
-#if defined(__SSE4A__)
-inline constexpr bool waits_for_lines_that_are_crossed = false;
-#else
-inline constexpr bool waits_for_lines_that_are_crossed = true;
-#endif
+/// Intel.
+inline constexpr bool waits_for_lines_that_are_crossed = is_of_intel;
 
 namespace detail {
 

@@ -302,9 +302,14 @@ public:
     /// Whether the phase is elementwise work that waits for its loads and stores.
     static constexpr bool only_moves = is_light && !plan.reduces[Phase] && stored.size != 0;
 
-    /// Whether the phase asks ahead behind L1: little work, on processors of Intel.
-    static constexpr bool asks_ahead =
-        simd::waits_for_lines_that_are_crossed && only_moves && is_cheap && !IsSpaced && !always_masked;
+    /// Whether the phase asks ahead behind L1: little work, where that does not outweigh it.
+    static constexpr bool asks_ahead = [] {
+        bool const are_few = read.size <= thresholds::most_arrays_asked_ahead_of_16_registers;
+        bool const costs_little =
+            simd::register_count == 32 || (!Broadcasts && (are_few || sizeof(simd::reg<float>) == 16));
+        return simd::waits_for_lines_that_are_stored && only_moves && is_cheap && costs_little && !IsSpaced &&
+               !always_masked;
+    }();
 
     /// Whether such a phase may begin to store at a multiple of a register, where there are no loads in whole lines.
     static constexpr bool aligns_light_stores = !simd::has_line_loads(dtype::float32) && only_moves;

@@ -79,14 +79,20 @@ inline constexpr std::ptrdiff_t prefetched_elements_across_lines = 12 * 1024;
 inline constexpr std::ptrdiff_t prefetched_elements_in_lines = 448 * 1024;
 inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 
-/// Light elementwise work on more than L1 has asks so far ahead for where it will store and for what it reads across
-/// lines, on processors of Intel with AVX-512 (simd::waits_for_lines_that_are_crossed). Measured with, an Intel Xeon
-/// (Ice Lake, L2 of 1.25 MiB), in L2 and behind it: x + 1 0.72 to 0.96 and 0.9 to 0.98, x + y 0.82 to 0.86 and 0.92 to
-/// 0.98, a*b+c-0.5a 0.85 to 0.9 and 0.97 to 1.0, a*b+c*d 0.93 to 0.97 and 1.0, two results 0.7 to 0.9 and 0.88 to 0.97;
-/// x + row 0.82 to 0.86 and 0.9 to 0.97, x + column 0.71 to 0.8 and 0.79 to 0.9, layer norm 0.84 to 0.94 and 0.9 to
-/// 0.97, softmax 0.87 to 0.93 and 0.92 to 0.96; in double the same; in place 0.99 to 1.04; divisions, roots and
+/// Light elementwise work on more than L1 has asks so far ahead for where it will store, unless that is what it reads,
+/// and for what it reads across lines, on processors of Intel (simd::waits_for_lines_that_are_stored). Measured with,
+/// an Intel Xeon (Ice Lake, L2 of 1.25 MiB), AVX-512, in L2 and behind it: x + 1 0.72 to 1.0 and 0.85 to 0.98, x + y
+/// 0.82 to 0.88 and 0.92 to 0.98, a*b+c-0.5a 0.85 to 0.9 and 0.97 to 1.0, a*b+c*d 0.93 to 1.0 and 1.0, two results 0.7
+/// to 0.9 and 0.88 to 0.97; x + row 0.82 to 0.88 and 0.9 to 0.97, x + column 0.71 to 0.8 and 0.79 to 0.9, layer norm
+/// 0.84 to 0.94 and 0.9 to 0.97, softmax 0.9 to 0.98 and 0.92 to 0.96; in double the same; divisions, roots and
 /// tanh 1.0. 512 bytes and 2 KiB ahead take the same, 4 KiB up to 1.1. For what is loaded in whole lines, too:
 /// a*b+c-0.5a 1.17, a*b+c*d 1.2; of x + row for where it stores only: 0.97 to 1.2.
+///
+/// With AVX2 of up to so many arrays: x + y 0.6 to 0.7 and 0.95, two results 0.6, x + row 0.7 and 0.9, layer norm 0.82
+/// and 0.9, softmax 0.88; a*b+c-0.5a 0.95 to 1.05, of 48 KB 1.1 to 1.4, a*b+c*d 1.0 to 1.15, x + column 1.05 to 1.2.
+/// With SSE of any number: x + y 0.52 and 0.9, a*b+c-0.5a 0.64, a*b+c*d 0.7, all aligned 1.03 to 1.06; x + column 1.0
+/// to 1.5.
+inline constexpr int most_arrays_asked_ahead_of_16_registers = 2;
 inline constexpr std::ptrdiff_t bytes_asked_ahead = 1 * kibibytes;
 
 /// Without AVX-512, rows of several walks over as many elements in all: while a later walk computes or stores, it asks
