@@ -27,6 +27,9 @@ inline constexpr auto arithmetic = [](auto x, auto y, auto z) { return (((x * y 
 inline constexpr auto more_arithmetic = [](auto x, auto y, auto z) {
     return ((((x * y + z) * x + y) * z - x) * y + z) * x - y;
 };
+inline constexpr auto chosen = [](auto m, auto x, auto h) {
+    return std::tuple{where(m, 2 * x, calque::cast<float>(h)), where(m, h, calque::cast<calque::half>(x)), x > 0};
+};
 inline constexpr auto heavy = [](auto x, auto y) { return tanh(x) * exp(y) - sigmoid(x); };
 inline constexpr auto sums = [](auto x, auto y) {
     return std::tuple{calque::sum(x * y), calque::max(x), calque::mean(y), calque::sum(calque::cast<double>(x))};
@@ -166,6 +169,30 @@ TEST_CASE("arithmetic on arrays that begin anywhere in a cache line, in L1 and b
     };
     check(calque::function(arithmetic));
     check(calque::function(more_arithmetic));
+}
+
+TEST_CASE("masks and narrow elements behind L1") {
+    auto const f = calque::function(chosen);
+    std::size_t const n = 13001;
+    for (std::size_t k = 0; k < 64; k += 7) {
+        CAPTURE(k);
+        placed<bool> const m(n, k, 1);
+        placed<float> const x(n, (5 * k) % 16, 2);
+        placed<calque::half> const h(n, (3 * k) % 32, 3);
+        tests::check_fused(chosen, tests::equal_bits, m.copy(), x.copy(), h.copy());
+        auto const [selected, halves, signs] = f(m.copy(), x.copy(), h.copy());
+        placed<float> const to(n, (k + 3) % 16, 4);
+        placed<calque::half> const narrow(n, k % 32, 5);
+        placed<bool> const mask(n, (k + 9) % 64, 6);
+        auto to_view = to.view();
+        auto narrow_view = narrow.view();
+        auto mask_view = mask.view();
+        auto outputs = std::tie(to_view, narrow_view, mask_view);
+        f.into(outputs, m.view(), x.view(), h.view());
+        CHECK(to.copy() == selected);
+        CHECK(narrow.copy() == halves);
+        CHECK(mask.copy() == signs);
+    }
 }
 
 TEST_CASE("more work on arrays that begin anywhere in a cache line") {

@@ -25,6 +25,14 @@ class row_phase {
 
     static constexpr graph::step const& step(int i) { return Group::steps()[i]; }
 
+    static constexpr bool reads_leaf(auto const& reads, int leaf) {
+        bool does = false;
+        for (int k = 0; k < reads.size; ++k) {
+            does |= step(reads.at[k]).leaf == leaf;
+        }
+        return does;
+    }
+
 public:
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
@@ -120,16 +128,9 @@ public:
     static constexpr bool is_cheap = plan.cost[Phase] <= thresholds::light_phase;
 
     /// Whether no phase before reads what a step loads, which may be far then.
-    static constexpr bool is_read_first(int i) {
+    static constexpr bool is_read_first([[maybe_unused]] int i) {
         return [&]<int... Before>(std::integer_sequence<int, Before...>) {
-            auto const has_leaf = [&](auto const& list) {
-                bool has = false;
-                for (int k = 0; k < list.size; ++k) {
-                    has |= step(list.at[k]).leaf == step(i).leaf;
-                }
-                return has;
-            };
-            return !(has_leaf(program::template reads<Before>) || ... || false);
+            return !(reads_leaf(program::template reads<Before>, step(i).leaf) || ... || false);
         }(std::make_integer_sequence<int, Phase>{});
     }
 
