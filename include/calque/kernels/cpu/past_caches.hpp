@@ -11,9 +11,10 @@ inline namespace v0 {
 namespace kernels {
 
 /// How much all that a call reads and writes has to be.
-inline constexpr std::ptrdiff_t least_bytes_past_caches = simd::register_count == 32
-                                                              ? thresholds::least_bytes_past_caches
-                                                              : thresholds::least_bytes_past_caches_of_16_registers;
+inline constexpr std::ptrdiff_t least_bytes_past_caches =
+    simd::register_count != 32              ? thresholds::least_bytes_past_caches_of_16_registers
+    : simd::waits_for_lines_that_are_stored ? thresholds::least_bytes_past_caches_that_wait
+                                            : thresholds::least_bytes_past_caches;
 
 /// Whether a phase can store past the caches: it stores nothing but results, which have registers of one size.
 template <class Group, int Phase>

@@ -244,6 +244,12 @@ inline constexpr std::ptrdiff_t columns_of_a_piece = 6;
 /// here on, a*b+c-0.5a of 10 million 1.25, tanh 1.2, two results 1.35, layer norm of 10000x1000 1.3; with a sum of the
 /// result behind it 1.0 of 61 MiB, 1.1 of 122, but 0.93 to 0.95 of 46 and 0.5 to 0.9 of less.
 inline constexpr std::ptrdiff_t least_bytes_past_caches = 64 * 1024 * kibibytes;
+/// Where stores wait for their lines (simd::waits_for_lines_that_are_stored) from so many on. Measured with, an Intel
+/// Xeon (Ice Lake, a share of 48 MiB of L3), of the time without, 28 to 60 MB: x + 1 0.54 to 0.65, x + y 0.62 to 0.75,
+/// a*b+c-0.5a 0.76 to 0.81, x + row 0.67 to 0.8, max(x*w+b, 0) 0.65 to 0.8, layer norm 0.7 to 0.84, softmax 0.9 to 1.0;
+/// with a sum of the result behind it 0.96 to 1.09 of 28 MB, 0.84 to 0.98 of 36, 0.8 to 0.9 of 52; of 20 MB 0.53, 0.64
+/// and 0.72, with the sum 1.09.
+inline constexpr std::ptrdiff_t least_bytes_past_caches_that_wait = 24 * 1024 * kibibytes;
 /// Without AVX-512, where one row is stored in parts, from so many on. Measured without, an AMD Zen 3 (L3 of 32 MiB, of
 /// which others take a share), 24 to 48 MB: 2x+1 1.8 to 2.1, x + y 1.0 to 1.6, of 18 MB 1.7 and 1.4; with a sum of the
 /// result behind it 1.2 to 1.4 and 1.0 to 1.25, of 18 MB 0.85 to 1.05; three 2x+1 one after the other 1.7 to 1.9; rows
