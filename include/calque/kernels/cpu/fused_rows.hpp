@@ -80,18 +80,19 @@ private:
                                    thresholds::bytes_of_rows_in_turn);
     }
 
-    /// Of all arrays and scratch rows that have a value for each column of each row; of results twice, which push out
-    /// as much again.
-    static constexpr std::ptrdiff_t bytes_of_a_column = [] {
+    /// Of all arrays and scratch rows that have a value for each column of each row, of results so many times.
+    static constexpr std::ptrdiff_t count_bytes_of_a_column(std::size_t times_results) {
         std::size_t bytes = 0;
         for (int i = 0; i < program::step_count; ++i) {
             graph::step const& s = Group::steps()[i];
             bool const is_matrix = s.leaf >= 0 && s.varies_along_columns && s.varies_along_rows;
-            bytes += size_of(s.type) *
-                     (static_cast<std::size_t>(is_matrix) + (plan.stored_in[i] >= 0 ? 2 : 0) + (plan.scratch[i] >= 0));
+            bytes += size_of(s.type) * (static_cast<std::size_t>(is_matrix) +
+                                        (plan.stored_in[i] >= 0 ? times_results : 0) + (plan.scratch[i] >= 0));
         }
         return static_cast<std::ptrdiff_t>(bytes);
-    }();
+    }
+    /// Of results twice: they push out as much again.
+    static constexpr std::ptrdiff_t bytes_of_a_column = count_bytes_of_a_column(2);
 
     CALQUE_INLINE fused_rows(std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t end_of_overlapping,
                              unsigned overlapping_phases)
@@ -193,7 +194,8 @@ private:
     /// Whether L1 has not all that the rows read and store.
     template <int Phase, bool OneRow>
     bool are_behind_l1() const {
-        return OneRow ? columns_ > thresholds::most_bytes_in_l1 / phase<Phase>::bytes_of_column : is_behind_l1_;
+        constexpr std::ptrdiff_t bytes = OneRow ? phase<Phase>::bytes_of_column : count_bytes_of_a_column(1);
+        return elements_ > thresholds::most_bytes_in_l1 / bytes;
     }
 
     /// How many rows that is: none, unless memory is far and rows are long.
