@@ -92,6 +92,9 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// and 0.9, softmax 0.88; a*b+c-0.5a 0.95 to 1.05, of 48 KB 1.1 to 1.4, a*b+c*d 1.0 to 1.15, x + column 1.05 to 1.2.
 /// With SSE of any number: x + y 0.52 and 0.9, a*b+c-0.5a 0.64, a*b+c*d 0.7, all aligned 1.03 to 1.06; x + column 1.0
 /// to 1.5.
+///
+/// A transposition that is not in L1 asks for the next line of each row that it writes. Measured with, 100 to 2000 rows
+/// and columns: AVX-512 0.6 to 0.95, in double 0.65 to 0.95, AVX2 0.57 to 1.0, SSE 0.7 to 1.07.
 inline constexpr int most_arrays_asked_ahead_of_16_registers = 2;
 inline constexpr std::ptrdiff_t bytes_asked_ahead = 1 * kibibytes;
 

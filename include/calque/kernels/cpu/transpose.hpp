@@ -5,6 +5,8 @@
 #include <calque/kernels/cpu/advance.hpp>
 #include <calque/kernels/cpu/cache_sets.hpp>
 #include <calque/kernels/cpu/loaded_once.hpp>
+#include <calque/kernels/cpu/pack_lines.hpp>
+#include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/transpose_registers.hpp>
 
 #include <algorithm>
@@ -79,12 +81,21 @@ CALQUE_INLINE void transpose_tile(T const* in, std::ptrdiff_t in_stride, int row
     });
 }
 
-/// `count` whole tiles below each other.
+/// `count` whole tiles below each other. `asks`: ahead for the next lines that tiles fill.
 template <class T>
 CALQUE_NOINLINE void transpose_whole_tiles(T const* in, std::ptrdiff_t in_stride, std::ptrdiff_t count, T* out,
-                                           std::ptrdiff_t out_stride) {
+                                           std::ptrdiff_t out_stride, bool asks) {
     constexpr int extent = tile_extent<T>;
+    constexpr int tiles_of_a_line = static_cast<int>(simd::line_bytes / sizeof(T)) / extent;
     for (; count > 0; --count) {
+        if (simd::waits_for_lines_that_are_stored && asks && count > tiles_of_a_line) {
+            T const* row = out;
+            CALQUE_ROLLED
+            for (int i = 0; i < extent; ++i) {
+                simd::prefetch<1, true>(row, simd::line_bytes);
+                row += out_stride;
+            }
+        }
         transpose_tile<true, true>(in, in_stride, extent, extent, out, out_stride);
         in += extent * in_stride;
         out += extent;
@@ -190,10 +201,10 @@ constexpr std::ptrdiff_t begin_of_tile(std::ptrdiff_t rest, std::ptrdiff_t n) {
     return tiles_overlap && n >= Extent ? std::min(rest, n - Extent) : rest;
 }
 
-/// `copy_transposed`, to be inlined where some extents and strides are constants.
+/// `copy_transposed`, to be inlined where some extents and strides are constants. `asks`: ahead for where it stores.
 template <cut_tiles Cut, class T>
 CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
-                                 T* out, std::ptrdiff_t out_stride) {
+                                 T* out, std::ptrdiff_t out_stride, [[maybe_unused]] bool asks = false) {
     if constexpr (has_tiles<T>) {
         constexpr std::ptrdiff_t extent = tile_extent<T>;
         for (std::ptrdiff_t j_of_rest = 0; j_of_rest < columns; j_of_rest += extent) {
@@ -201,7 +212,7 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
             int const width = static_cast<int>(std::min(extent, columns - j));
             std::ptrdiff_t i_of_rest = 0;
             if (width == extent) {
-                transpose_whole_tiles(in + j, in_stride, rows / extent, out + j * out_stride, out_stride);
+                transpose_whole_tiles(in + j, in_stride, rows / extent, out + j * out_stride, out_stride, asks);
                 i_of_rest = rows / extent * extent;
             }
             for (; i_of_rest < rows; i_of_rest += extent) {
@@ -210,7 +221,7 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
                 T const* const from = in + i * in_stride + j;
                 T* const to = out + j * out_stride + i;
                 if (tiles_overlap && width == extent && height == extent) {
-                    transpose_whole_tiles(from, in_stride, 1, to, out_stride);
+                    transpose_whole_tiles(from, in_stride, 1, to, out_stride, asks);
                     continue;
                 }
                 if constexpr (Cut == cut_tiles::along_one_side) {
@@ -250,18 +261,18 @@ constexpr bool gains_from_blocks(std::ptrdiff_t rows, std::ptrdiff_t row_bytes) 
 /// `copy_transposed` of a few columns of rows that crowd a set of L1: tiles follow each other along the rows.
 template <class T>
 CALQUE_NOINLINE void copy_along_rows(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
-                                     T* out, std::ptrdiff_t out_stride) {
+                                     T* out, std::ptrdiff_t out_stride, bool asks) {
     constexpr std::ptrdiff_t extent = tile_extent<T>;
     for (std::ptrdiff_t i = 0; i < rows; i += extent) {
         copy_in_tiles<cut_tiles::alike>(in + i * in_stride, std::min(extent, rows - i), columns, in_stride, out + i,
-                                        out_stride);
+                                        out_stride, asks);
     }
 }
 
 /// The same of many columns, by blocks: runs of rows are first copied to where they crowd no set.
 template <class T>
 CALQUE_NOINLINE void copy_in_blocks(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride,
-                                    T* out, std::ptrdiff_t out_stride) {
+                                    T* out, std::ptrdiff_t out_stride, bool asks) {
     constexpr std::ptrdiff_t extent = thresholds::extent_of_a_transposed_block;
     constexpr std::ptrdiff_t stride = extent + 64 / static_cast<std::ptrdiff_t>(sizeof(T));
     alignas(64) T block[extent * stride];
@@ -272,7 +283,7 @@ CALQUE_NOINLINE void copy_in_blocks(T const* in, std::ptrdiff_t rows, std::ptrdi
             for (std::ptrdiff_t r = 0; r < height; ++r) {
                 std::copy_n(in + (i + r) * in_stride + j, width, block + r * stride);
             }
-            copy_in_tiles<cut_tiles::alike>(block, height, width, stride, out + j * out_stride + i, out_stride);
+            copy_in_tiles<cut_tiles::alike>(block, height, width, stride, out + j * out_stride + i, out_stride, asks);
         }
     }
 }
@@ -287,17 +298,18 @@ CALQUE_NOINLINE void copy_in_blocks(T const* in, std::ptrdiff_t rows, std::ptrdi
 template <cut_tiles Cut = cut_tiles::alike, class T>
 void copy_transposed(T const* in, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t in_stride, T* out,
                      std::ptrdiff_t out_stride) {
+    bool const asks = rows * columns > thresholds::most_bytes_in_l1 / static_cast<std::ptrdiff_t>(2 * sizeof(T));
     if constexpr (detail::has_tiles<T>) {
         std::ptrdiff_t const row_bytes = in_stride * static_cast<std::ptrdiff_t>(sizeof(T));
         bool const is_strip = columns <= thresholds::most_columns_of_a_transposed_strip;
         if (!is_strip && detail::gains_from_blocks(rows, row_bytes)) {
-            return detail::copy_in_blocks(in, rows, columns, in_stride, out, out_stride);
+            return detail::copy_in_blocks(in, rows, columns, in_stride, out, out_stride, asks);
         }
         if (is_strip && sizeof(T) == sizeof(float) && crowd_a_set(rows) && are_in_one_set(row_bytes, 0)) {
-            return detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride);
+            return detail::copy_along_rows(in, rows, columns, in_stride, out, out_stride, asks);
         }
     }
-    detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride);
+    detail::copy_in_tiles<Cut>(in, rows, columns, in_stride, out, out_stride, asks);
 }
 
 } // namespace kernels
