@@ -6,6 +6,7 @@
 #include <calque/kernels/cpu/cache_sets.hpp>
 #include <calque/kernels/cpu/loaded_once.hpp>
 #include <calque/kernels/cpu/pack_lines.hpp>
+#include <calque/kernels/cpu/rolled.hpp>
 #include <calque/kernels/cpu/thresholds.hpp>
 #include <calque/kernels/cpu/transpose_registers.hpp>
 
