@@ -66,6 +66,8 @@ inline constexpr auto row_deviations = [](auto x) {
     return calque::mean<1>(square(x - calque::mean<1>(x, calque::keepdims)));
 };
 inline constexpr auto plus_row = [](auto x, auto w) { return x + w; };
+inline constexpr auto scaled = [](auto x, auto w, auto b) { return maximum(x * w + b, 0); };
+inline constexpr auto combined = [](auto x, auto y, auto w) { return x * y + w - x; };
 inline constexpr auto positive = [](auto x, auto w, auto k) { return maximum(x * w + k, 0); };
 
 /// `n` elements in memory of exactly their size, a place `offset` elements from where a cache line begins.
@@ -345,6 +347,36 @@ TEST_CASE_TEMPLATE("rows are stored anywhere, and nothing beside them", T, float
                 positive_of.into(out, x.rows(columns), w.view(), calque::with_shape<calque::dyn, 1>(factors.rows(1)));
                 CHECK(out == positive_of(matrix, w.copy(), column));
                 CHECK(is_untouched());
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("long rows of several arrays that begin anywhere", T, float, double) {
+    auto const f = calque::function(scaled);
+    auto const g = calque::function(combined);
+    for (std::size_t const rows : {2u, 7u}) {
+        for (std::size_t const columns : {767u, 769u, 1535u, 1537u, 2051u}) {
+            std::size_t const n = rows * columns;
+            xtensor<T, 2> const a = tests::noise<T, 2>({rows, columns}, 1), b = tests::noise<T, 2>({rows, columns}, 2);
+            xtensor<T, 1> const v = tests::noise<T, 1>({columns}, 3), u = tests::noise<T, 1>({columns}, 4);
+            tests::check_fused(scaled, tests::equal_bits, a, v, u);
+            tests::check_fused(combined, tests::equal_bits, a, b, v);
+            for (std::size_t k = 0; k < 64 / sizeof(T); k += 3) {
+                CAPTURE(rows);
+                CAPTURE(columns);
+                CAPTURE(k);
+                placed<T> const x(n, (5 * k) % 16, 1), y(n, (3 * k + 1) % 16, 2);
+                placed<T> const w(columns, (7 * k) % 16, 3), z(columns, 3, 4);
+                placed<T> const out(n, k, 5);
+                auto to = out.rows(columns);
+                f.into(to, x.rows(columns), w.view(), z.view());
+                CHECK(to == f(a, v, u));
+                g.into(to, x.rows(columns), y.rows(columns), w.view());
+                CHECK(to == g(a, b, v));
+                auto in_place = x.rows(columns);
+                g.into(in_place, x.rows(columns), y.rows(columns), w.view());
+                CHECK(in_place == to);
             }
         }
     }

@@ -268,7 +268,7 @@ private:
     /// Runs the first columns of a phase, so that what it stores lies at the beginning of a line from there on, and, if
     /// several arrays lie anywhere then and it gains from that, blocks with loads in whole lines. Returns where it
     /// ended.
-    template <int Phase>
+    template <int Phase, bool OneRow>
     CALQUE_INLINE std::ptrdiff_t run_lines(arguments const& row) {
         int const first =
             -static_cast<int>(simd::place_in_line(base::template first_result<Phase>(row))) & (simd::width - 1);
@@ -289,7 +289,7 @@ private:
                 constexpr int U = phase<Phase>::groups * simd::lanes<T> / simd::width; // lines are in registers
                 step_registers<Group, U> wide;
                 std::ptrdiff_t const end = columns_ - simd::width; // nor is the line that it ends in
-                if constexpr (simd::waits_for_lines_that_are_crossed) {
+                if constexpr (OneRow && simd::waits_for_lines_that_are_crossed) {
                     auto const& read = program::template reads<Phase>;
                     if (columns_ <= thresholds::most_bytes_in_l1 / phase<Phase>::bytes_of_column) {
                         constexpr int last = step_v<Group, read.at[read.size - 1]>.leaf;
@@ -601,7 +601,7 @@ private:
         std::ptrdiff_t begin = 0;
         if constexpr (OneRow && phase<Phase>::loads_lines) {
             if (columns_ >= thresholds::least_columns_in_lines) {
-                begin = run_lines<Phase>(row);
+                begin = run_lines<Phase, true>(row);
             }
         }
         if constexpr (OneRow && phase<Phase>::aligns_light_stores) {
@@ -613,7 +613,14 @@ private:
             constexpr bool pays_anywhere = !phase<Phase>::stores_wide || simd::waits_for_lines_that_are_crossed;
             constexpr bool pays_behind_l2 = simd::has_line_loads(dtype::float32); // else before it
             bool const pays = pays_anywhere || waits_for_memory_ == pays_behind_l2;
-            if (columns_ >= phase<Phase>::least_columns_of_aligned_rows && pays) {
+            bool const in_lines =
+                phase<Phase>::loads_rows_in_lines && columns_ >= phase<Phase>::least_columns_of_rows_in_lines;
+            if constexpr (phase<Phase>::loads_rows_in_lines) {
+                if (in_lines) {
+                    begin = run_lines<Phase, false>(row);
+                }
+            }
+            if (!in_lines && columns_ >= phase<Phase>::least_columns_of_aligned_rows && pays) {
                 begin = run_unaligned<Phase>(row);
             }
         }

@@ -236,6 +236,15 @@ public:
     /// arithmetic does for permutations beside it.
     static constexpr bool may_gain_from_lines = read.size > 1 && cost_beside_loads < 2 * read.size;
 
+    /// Whether each of many rows is loaded so, and from how many columns on.
+    static constexpr bool loads_rows_in_lines = simd::waits_for_lines_that_are_crossed && loads_lines &&
+                                                may_gain_from_lines && !Broadcasts && !IsSpaced &&
+                                                read.size >= thresholds::least_arrays_of_rows_in_lines;
+    static constexpr std::ptrdiff_t least_columns_of_rows_in_lines = [] {
+        std::ptrdiff_t const arrays = std::max(1, read.size + stored.size);
+        return thresholds::least_bytes_of_rows_in_lines / std::max<std::ptrdiff_t>(1, bytes_of_column / arrays);
+    }();
+
     /// Whether it does over so many columns: with more arithmetic than loads only behind L1.
     static constexpr bool gains_from_lines(std::ptrdiff_t columns) {
         constexpr bool waits_for_units = cost_beside_loads + count_of_three_registers > 2 * read.size;

@@ -150,6 +150,14 @@ inline constexpr std::ptrdiff_t least_columns_of_wide_rows_at_lines = 40; // of 
 /// double 1.0 to 1.2. Over multiples of 64 columns 0.9 to 1.05. With AVX2 blocks take 0.7 to 1.0.
 inline constexpr std::ptrdiff_t least_columns_of_blocks_and_rest = 512;
 
+/// Each of many rows of so many bytes begins so where lines that are crossed take longer
+/// (simd::waits_for_lines_that_are_crossed), of so many arrays, and none of these is loaded as it lies. Measured with,
+/// an Intel Xeon (Ice Lake): max(x*w+b, 0) of 2049 and 3000 columns 0.71 to 0.88, of 600 0.86 to 0.94, of 1000 0.87 to
+/// 1.04, behind L2 of 1000 1.03 to 1.1, of 5000 0.95 to 1.0; a*b+w-0.5a of 2049 and 3000 0.87 to 0.99, of 1000 0.94 to
+/// 1.05; of two arrays, x + row, 1.02 to 1.28.
+inline constexpr int least_arrays_of_rows_in_lines = 3;
+inline constexpr std::ptrdiff_t least_bytes_of_rows_in_lines = 6 * kibibytes;
+
 /// Of work with more arithmetic than loads, arrays of so many bytes together; less is in L1, where it waits for the
 /// ports that permutations take, too, as it does anywhere with more than twice as much. Measured on an AMD Zen 5, in
 /// lines: five operations on three arrays 1.3 for 500, 1.4 for 1000, 1.2 to 1.5 for 1400, 0.95 to 1.2 for 2000, 0.85 to
