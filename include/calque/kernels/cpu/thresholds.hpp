@@ -88,15 +88,14 @@ inline constexpr std::ptrdiff_t prefetched_bytes = 8 * kibibytes;
 /// tanh 1.0. 512 bytes and 2 KiB ahead take the same, 4 KiB up to 1.1. For what is loaded in whole lines, too:
 /// a*b+c-0.5a 1.17, a*b+c*d 1.2; of x + row for where it stores only: 0.97 to 1.2.
 ///
+/// A transposition that is not in L1 asks for the next line of each row that it writes. Measured with, 100 to 2000 rows
+/// and columns: AVX-512 0.6 to 0.95, in double 0.65 to 0.95, AVX2 0.57 to 1.0, SSE 0.7 to 1.07.
+inline constexpr std::ptrdiff_t bytes_asked_ahead = 1 * kibibytes;
 /// With AVX2 of up to so many arrays: x + y 0.6 to 0.7 and 0.95, two results 0.6, x + row 0.7 and 0.9, layer norm 0.82
 /// and 0.9, softmax 0.88; a*b+c-0.5a 0.95 to 1.05, of 48 KB 1.1 to 1.4, a*b+c*d 1.0 to 1.15, x + column 1.05 to 1.2.
 /// With SSE of any number: x + y 0.52 and 0.9, a*b+c-0.5a 0.64, a*b+c*d 0.7, all aligned 1.03 to 1.06; x + column 1.0
 /// to 1.5.
-///
-/// A transposition that is not in L1 asks for the next line of each row that it writes. Measured with, 100 to 2000 rows
-/// and columns: AVX-512 0.6 to 0.95, in double 0.65 to 0.95, AVX2 0.57 to 1.0, SSE 0.7 to 1.07.
 inline constexpr int most_arrays_asked_ahead_of_16_registers = 2;
-inline constexpr std::ptrdiff_t bytes_asked_ahead = 1 * kibibytes;
 
 /// Without AVX-512, rows of several walks over as many elements in all: while a later walk computes or stores, it asks
 /// for what the first one reads so many elements ahead, in rows of so many columns. Measured without, an AMD Zen 3, 600
