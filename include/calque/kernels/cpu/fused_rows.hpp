@@ -170,7 +170,7 @@ private:
         unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
             constexpr int step = program::template reads<Phase>.at[k];
             constexpr graph::step s = step_v<Group, step>;
-            if constexpr (s.leaf >= 0 && (OneRow || s.varies_along_rows) && phase<Phase>::is_read_first(step)) {
+            if constexpr (s.leaf >= 0 && (OneRow || s.varies_along_rows) && plan.is_first(step, Phase)) {
                 if (Broadcast == broadcast::none || !row.has_one_element(s.leaf)) {
                     auto const* const from = base::template array_of<step>(row) + j;
                     simd::prefetch<U * simd::width>(from, thresholds::bytes_asked_ahead);
@@ -324,14 +324,14 @@ private:
         return unaligned;
     }
 
-    /// Whether all arrays but the first begin in their lines at column `j`.
-    template <int Phase>
-    static CALQUE_INLINE bool lie_at_lines(arguments const& row, std::ptrdiff_t j) {
-        std::ptrdiff_t into_lines = 0;
-        unroll_steps<1, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            into_lines |= simd::place_in_line(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
+    /// Whether registers of all arrays, from one of them on, are aligned from column `j` on: with AVX-512 at lines.
+    template <int Phase, int First = 0>
+    static CALQUE_INLINE bool are_aligned(arguments const& row, std::ptrdiff_t j) {
+        int unaligned = 0;
+        unroll_steps<First, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
+            unaligned |= simd::count_unaligned(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
         });
-        return into_lines == 0;
+        return unaligned == 0;
     }
 
     /// Whether a reduction loads others that lie elsewhere in whole lines: L1 has those of a row.
@@ -351,7 +351,7 @@ private:
         std::ptrdiff_t const bytes = columns_ * static_cast<std::ptrdiff_t>(sizeof(T));
         bool is_long = bytes >= phase<Phase>::template least_bytes_reduced_in_lines<OneRow>(is_behind_l1_);
         if (loads_others_in_lines<Phase>()) {
-            if (!lie_at_lines<Phase>(row, simd::width - into_line)) {
+            if (!are_aligned<Phase, 1>(row, simd::width - into_line)) {
                 return is_long && (phase<Phase>::permutes_in_l1 || is_behind_l1_) && !waits_for_memory_;
             }
             is_long |= bytes >= thresholds::least_bytes_reduced_in_lines_together;
@@ -379,7 +379,7 @@ private:
         });
         std::ptrdiff_t j = first;
         if constexpr (phase<Phase>::reduces_others_in_lines) {
-            if (loads_others_in_lines<Phase>() && !lie_at_lines<Phase>(row, first)) {
+            if (loads_others_in_lines<Phase>() && !are_aligned<Phase, 1>(row, first)) {
                 constexpr int leaf = step_v<Group, program::template reads<Phase>.at[0]>.leaf;
                 j = run_blocks_in_lines<Phase, leaf>(accumulators, row, j, std::min(end, columns_ - simd::width));
             }
@@ -548,16 +548,6 @@ private:
             }
         }
         return j + (parts - 1) * part;
-    }
-
-    /// Whether registers of all arrays are aligned from column `j` on.
-    template <int Phase>
-    static CALQUE_INLINE bool are_aligned(arguments const& row, std::ptrdiff_t j) {
-        int unaligned = 0;
-        unroll_steps<0, program::template reads<Phase>.size>([&](auto k) CALQUE_INLINE_LAMBDA {
-            unaligned |= simd::count_unaligned(base::template array_of<program::template reads<Phase>.at[k]>(row) + j);
-        });
-        return unaligned == 0;
     }
 
     /// Runs the blocks of a phase from column `j` to `end`, and asks ahead for where it stores, and for what crosses

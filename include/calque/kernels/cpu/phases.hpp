@@ -39,6 +39,8 @@ struct phase_plan {
 
     constexpr bool computes(int step, int phase) const { return (computed_in[step] >> phase & 1) != 0; }
     constexpr bool loads(int step, int phase) const { return (loaded_in[step] >> phase & 1) != 0; }
+    /// Whether no phase before computes a step, or, of a leaf, reads it.
+    constexpr bool is_first(int step, int phase) const { return (computed_in[step] & ((1u << phase) - 1)) == 0; }
 };
 
 namespace detail {

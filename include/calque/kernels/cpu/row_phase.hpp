@@ -25,14 +25,6 @@ class row_phase {
 
     static constexpr graph::step const& step(int i) { return Group::steps()[i]; }
 
-    static constexpr bool reads_leaf(auto const& reads, int leaf) {
-        bool does = false;
-        for (int k = 0; k < reads.size; ++k) {
-            does |= step(reads.at[k]).leaf == leaf;
-        }
-        return does;
-    }
-
 public:
     /// A kernel of many steps is generated once, masked: it waits for arithmetic, and half the code compiles in half
     /// the time.
@@ -126,13 +118,6 @@ public:
 
     /// Whether the phase computes no functions.
     static constexpr bool is_cheap = plan.cost[Phase] <= thresholds::light_phase;
-
-    /// Whether no phase before reads what a step loads, which may be far then.
-    static constexpr bool is_read_first([[maybe_unused]] int i) {
-        return [&]<int... Before>(std::integer_sequence<int, Before...>) {
-            return !(reads_leaf(program::template reads<Before>, step(i).leaf) || ... || false);
-        }(std::make_integer_sequence<int, Phase>{});
-    }
 
     /// Whether the phase asks for what the first one reads of a row ahead: of those behind it the one that computes
     /// most, while memory would idle.

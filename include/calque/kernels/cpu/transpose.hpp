@@ -222,7 +222,7 @@ CALQUE_INLINE void copy_in_tiles(T const* in, std::ptrdiff_t rows, std::ptrdiff_
                 T const* const from = in + i * in_stride + j;
                 T* const to = out + j * out_stride + i;
                 if (tiles_overlap && width == extent && height == extent) {
-                    transpose_whole_tiles(from, in_stride, 1, to, out_stride, asks);
+                    transpose_whole_tiles(from, in_stride, 1, to, out_stride, false);
                     continue;
                 }
                 if constexpr (Cut == cut_tiles::along_one_side) {
